@@ -7,7 +7,7 @@ have the mark `stored`.
 
 from pathlib import Path
 
-_NEIGHBOURS = "unit/test_audit_neighbours.py"
+_DOMAINS = "unit/epsilometer_audit/question/test_domains.py"
 _LOOKS = "unit/test_audit_looks.py"
 _WHOLE = "unit/test_whole_outputs.py"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
@@ -49,19 +49,16 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_relations.py", _LOOKS],
     "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
     "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
-    "src/epsilometer_audit/question/request.py": ["unit/test_audit.py"],
+    "src/epsilometer_audit/question/request.py": [],
     "src/epsilometer_audit/question/claims.py": ["contract/test_claims.py"],
-    "src/epsilometer_audit/question/shares.py": ["unit/test_wealth.py"],
-    "src/epsilometer_audit/question/pairs.py": ["unit/test_accepted_pairs.py"],
-    "src/epsilometer_audit/question/question.py": ["unit/test_audit.py", "unit/test_verdict.py"],
-    "src/epsilometer_audit/question/*.py": ["unit/test_audit_domains.py", _NEIGHBOURS],
+    "src/epsilometer_audit/question/shares.py": [],
+    "src/epsilometer_audit/question/pairs.py": [],
+    "src/epsilometer_audit/question/question.py": [],
+    "src/epsilometer_audit/question/domains.py": [],
+    "src/epsilometer_audit/question/*.py": [_DOMAINS],
     "src/epsilometer_audit/outputs/callables.py": ["unit/test_audit_sources.py"],
     "src/epsilometer_audit/outputs/child_process.py": ["unit/test_child_process.py"],
-    "src/epsilometer_audit/outputs/formats.py": [
-        "unit/test_audit_domains.py",
-        "unit/test_audit.py",
-        "unit/test_verdict.py",
-    ],
+    "src/epsilometer_audit/outputs/formats.py": ["unit/test_verdict.py"],
     "src/epsilometer_audit/outputs/recorded.py": ["unit/test_audit_recorded.py"],
     "src/epsilometer_audit/outputs/words.py": [
         "unit/test_audit_outcomes.py",
@@ -70,7 +67,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     ],
     "src/epsilometer_audit/outputs/worker.py": ["unit/test_audit_sources.py"],
     "src/epsilometer_audit/outputs/*.py": ["unit/test_audit_outcomes.py", _WHOLE],
-    "src/epsilometer_audit/checks/accepted_pairs.py": ["unit/test_accepted_pairs.py"],
+    "src/epsilometer_audit/checks/accepted_pairs.py": [],
     "src/epsilometer_audit/checks/fresh_processes.py": [
         "unit/test_audit_sampler.py",
         "unit/test_constant_seeds.py",
@@ -102,7 +99,6 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_workflow/reports/*.py": _TABLES,
     "src/epsilometer_workflow/reports/*/tables.py": _TABLES,
     "src/epsilometer_audit/auditing.py": [
-        "unit/test_audit.py",
         "unit/test_audit_recorded.py",
         "contract/test_use_of_draws.py",
     ],

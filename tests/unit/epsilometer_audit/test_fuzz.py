@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from datetime import date  # noqa: F401 - in ODD
 from decimal import Decimal  # noqa: F401 - in ODD
 from fractions import Fraction  # noqa: F401 - in ODD
-from itertools import chain
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ def coin(x, size, rng):
     return (rng.random(size) < (0.7 if x else 0.3)) * 1
 """
 MANY = settings(max_examples=100, suppress_health_check=list(HealthCheck), derandomize=True)
-SOME, FEW = settings(MANY, max_examples=40), settings(MANY, max_examples=25)
+FEW = settings(MANY, max_examples=25)
 NUMBERS = st.sampled_from(
     "0 1 -1 2 0.5 -0.5 1.5 300 301 1e-300 5e-324 1e300 1e999 -1e999 nan inf -Infinity 1e-17 .05 "
     f"1_000 0x10 ١ 1000 1e6 1000001 1e9 1000000001 1e15 9223372036854775808 {'9' * 5000} 1e100 "
@@ -56,11 +55,13 @@ def folder(tmp_path, monkeypatch):
 
 @contextmanager
 def in_one_line():
-    """Let an error for users pass, if it is one line."""
+    """Let an error for users pass, if it is one line, or of a file, which may have several."""
     try:
         yield
+    except ConfigError:
+        pass
     except EpsilometerError as error:
-        lines = [line for line in str(error).splitlines() if not isinstance(error, ConfigError)]
+        lines = str(error).splitlines()
         assert len(lines) <= 1, lines
 
 
@@ -72,7 +73,6 @@ def ends_in_one_line(capsys, argv):
     if code in (2, 4):
         assert "Traceback" not in err
         assert out or len(err.splitlines()) == 1, (argv, out, err)
-    return code
 
 
 # --- options --------------------------------------------------------------------------------------
@@ -82,13 +82,11 @@ def options_of(command):
     """The options of a command, each with as many values as it takes."""
     left_out = {"--json", "--python", "--command"}
     left_out |= {"--samples", "--canaries"}  # any number suits these, and takes long
-    values = NUMBERS | PLAIN.map(json.dumps)
     options = []
     for action in parser._parsers()[command]._actions:
-        names = [name for name in action.option_strings if name not in left_out]
         takes = {None: 1, "+": 2}.get(action.nargs, action.nargs)
-        for name in names:
-            several = st.lists(values, min_size=takes, max_size=takes)
+        several = st.lists(NUMBERS | PLAIN.map(json.dumps), min_size=takes, max_size=takes)
+        for name in sorted({*action.option_strings} - left_out):
             options.append(st.tuples(st.just(name), several))
     return st.one_of(options)
 
@@ -107,12 +105,12 @@ OPTIONS = {command: options_of(command) for command in USUAL}
 @FEW
 @given(st.data())
 def test_options(capsys, command, data):
-    options = data.draw(st.lists(OPTIONS[command], min_size=1, max_size=2))
     words, needed = USUAL[command]
-    names = [name for name, _ in options]
-    options += [(name, needed[name]) for name in needed if name not in names]
-    rest = chain.from_iterable([name, *values] for name, values in options)
-    ends_in_one_line(capsys, [command, *words.split(), *rest])
+    options = needed | dict(data.draw(st.lists(OPTIONS[command], min_size=1, max_size=2)))
+    line = [command, *words.split()]
+    for name, values in options.items():
+        line += [name, *values]
+    ends_in_one_line(capsys, line)
 
 
 OF_DOMAINS = (
@@ -155,8 +153,8 @@ SHORT_TEXTS = (  # each after a bar
     "a: {<<: [1]}|%YAML 9.9\n---\na|---\na\n---\nb|\x00|&a a: *b|a: 1:60:99|a: .inf\nb: .nan|"
     "? \n: \n|a: !!timestamp x"
 )
-LONG_TEXTS = [f"a: {'1' * 5000}", f"0x{'f' * 5000}: 1", f"audits: 0x{'f' * 5000}", "[" * 3000]
-YAML_TEXTS = st.sampled_from([*SHORT_TEXTS.split("|"), *LONG_TEXTS, "{a: " * 3000, "- " * 5000])
+LONG_TEXTS = [f"a: {'1' * 5000}", f"0x{'f' * 5000}: 1", "[" * 3000, "{a: " * 3000, "- " * 5000]
+YAML_TEXTS = st.sampled_from([*SHORT_TEXTS.split("|"), *LONG_TEXTS])
 
 
 def read_in_one_line(path):
@@ -193,7 +191,7 @@ TABLES = st.lists(
 )
 
 
-@SOME
+@FEW
 @given(TABLES, st.sampled_from(["--outputs", "--one-run"]))
 def test_tables(capsys, tmp_path, rows, option):
     path = tmp_path / "t.csv"
@@ -208,8 +206,7 @@ SHORT_LINES = (  # of workers, each after a bar
     b'{"$items": [[[], 1], [{}, 2]]}|{"$bytes": 1}|{"$": {"$": 1}}|1e999|1e99999999|'
     b"\xff\xfe|\x00|"
 )
-LONG_LINES = [b"9" * 5000, b"[" + b"9" * 5000 + b"]", b"-" + b"9" * 5000, b"[" * 5000]
-LONG_LINES += [b'{"a":' * 3000, b'{"raw": [1' + b"0" * 5000 + b"]}"]
+LONG_LINES = [b"9" * 5000, b"[" + b"9" * 5000 + b"]", b"[" * 5000, b'{"a":' * 3000]
 LINES = [*SHORT_LINES.split(b"|"), *LONG_LINES, b'{"raw": "int64", "columns": 1' + b"0" * 4000]
 
 
@@ -249,10 +246,7 @@ class Odd:
 
 
 def deep(depth):
-    value = []
-    for _ in range(depth):
-        value = [value]
-    return value
+    return json.loads("[" * depth + "]" * depth)
 
 
 ODD = (
