@@ -185,21 +185,6 @@ def test_texts_of_yaml(tmp_path, text, inside):
     read_in_one_line(path)
 
 
-CELLS = st.sampled_from(["", "0", "1", "-1", "0.5", "nan", "inf", "1e999", "9" * 5000, "a", '"'])
-TABLES = st.lists(
-    st.lists(CELLS | st.text(max_size=3), min_size=1, max_size=3), min_size=1, max_size=4
-)
-
-
-@FEW
-@given(TABLES, st.sampled_from(["--outputs", "--one-run"]))
-def test_tables(capsys, tmp_path, rows, option):
-    path = tmp_path / "t.csv"
-    text = "x,y\n" + "".join(",".join(row) + "\n" for row in rows * 30)
-    path.write_text(text, encoding="utf-8", errors="replace")
-    ends_in_one_line(capsys, ["audit", option, "t.csv", "--epsilon", "1", "--quiet"])
-
-
 SHORT_LINES = (  # of workers, each after a bar
     b'1|0.5|nan|[1, 2]|"a"|{"raw": "float64"}|{"raw": 1, "columns": -1}|{"error": 1}|'
     b'{"error": {"a": []}, "fatal": "x"}|{"$set": 1}|{"$set": [[{}]]}|{"$bytes": "zz"}|'
