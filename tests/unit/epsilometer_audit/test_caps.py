@@ -26,20 +26,16 @@ def audited(option, number):
     return ea.audit(zero, [(0, 1)], ea.pure(1.0), **{option: number})
 
 
-TABLE = {"rows": [{"values": [0, 1]}] * 1000, "length": 10_000}
 CALLS = {
     "samples": partial(audited, "samples"),
     "alpha": partial(audited, "alpha"),
     "detect": partial(audited, "detect"),
     "timeout": partial(audited, "timeout"),
     "seed": lambda n: audited("seed", n**2),
-    "limit must be at most 10 for inputs of 10000000": lambda _: ea.domain(TABLE),
     "domain.limit": lambda n: ea.domain({"bits": 3}, limit=n),
     "domain.values": lambda n: ea.domain({"values": [0, 10**90 * n], "whole": True}),
     "domain.length": lambda n: ea.domain({"rows": {"bits": 2}, "length": [0, n]}),
-    "domain.rows": lambda _: ea.domain({"rows": {"bits": 2000}, "length": 3}),
     "domain.counts": lambda n: ea.domain({"counts": [0, n], "keys": ["a", "b"]}),
-    "domain.distance": lambda n: ea.domain({"values": [0, 1], "distance": n}),
     "canaries": lambda n: draw_canaries(callable_source(zero), n, 0),
     "pairs": lambda n: ea.samples_needed(ea.pure(1.0), detect=2.0, pairs=n),
     "epsilon": ea.pure,

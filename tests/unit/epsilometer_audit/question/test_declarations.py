@@ -35,6 +35,11 @@ MISTAKES = [
     ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
     ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
     ({"bits": 0}, "domain.bits must be at least 1, got 0"),
+    (
+        {"rows": [UNIT] * 1000, "length": 10_000},
+        "limit must be at most 10 for inputs of 10000000 entries, got 100",
+    ),
+    ({"rows": {"bits": 2000}, "length": 3}, "domain.rows must have 1000 entries at most, got 2000"),
     ({"bits": 10_001}, "domain.bits must be at most 10000, got 10001"),
     ({"rows": NUMBER}, "domain.length is missing; write [0, 20], or one number"),
     ({"rows": [NUMBER, {"bits": "x"}], "length": 3}, "domain.rows.2.bits must be an integer"),
