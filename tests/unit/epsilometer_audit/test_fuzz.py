@@ -231,7 +231,10 @@ class Odd:
 
 
 def deep(depth):
-    return json.loads("[" * depth + "]" * depth)
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
 
 
 ODD = (

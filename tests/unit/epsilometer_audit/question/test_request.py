@@ -96,25 +96,30 @@ def test_inputs_are_surely_equal_if_they_are_so_in_type_and_in_each_number(x, y,
 # --- each field is reachable from each door -------------------------------------------------------
 
 SHARED = {"epsilon": 0.125, "detect": 0.25, "alpha": 0.025, "seed": 7}
+OF_DRAWS = {"samples": 7000, "stop": True, "failures": True, "check_sampler": False}
+OF_OUTPUTS = {"event": 0.2, "as_reals": True}
 REQUESTS = {
     "draws": {
         "mechanism": {"function": "own.py:f", "parameters": {"a": 2}, "python": "other"},
         "pairs": {"pair 1": (0, 1), "pair 2": (0, 2)},
+        "timeout": 9.5,
         **SHARED,
-        **{"samples": 7000, "stop": True, "event": 0.2, "timeout": 9.5},
-        **{"failures": True, "as_reals": True, "check_sampler": False},
+        **OF_DRAWS,
+        **OF_OUTPUTS,
     },
     "program": {"mechanism": {"command": "./f"}, "pairs": {"": (0, 1)}, **SHARED},
     "recorded": {
         "mechanism": {"outputs": ["a.csv", "b.csv"], "columns": ["x", "y"]},
         **SHARED,
-        **{"event": 0.2, "as_reals": True},
+        **OF_OUTPUTS,
     },
     "scores": {"mechanism": {"one_run": "a.csv", "columns": ["x", "y"]}, **SHARED},
     "canaries": {
         "mechanism": {"function": "own.py:f"},
+        "canaries": 40,
+        "guesses": [12, 13],
+        "timeout": 9.5,
         **SHARED,
-        **{"canaries": 40, "guesses": [12, 13], "timeout": 9.5},
     },
 }
 
