@@ -104,7 +104,7 @@ OPTIONS = {command: options_of(command) for command in USUAL}
 @pytest.mark.parametrize("command", USUAL)
 @FEW
 @given(st.data())
-def test_options(capsys, command, data):
+def test_any_value_of_an_option_gives_a_verdict_or_a_line(capsys, command, data):
     words, needed = USUAL[command]
     options = needed | dict(data.draw(st.lists(OPTIONS[command], min_size=1, max_size=2)))
     line = [command, *words.split()]
@@ -134,7 +134,7 @@ DECLARED = st.dictionaries(
 
 @MANY
 @given(DECLARED | st.fixed_dictionaries({"rows": DECLARED, "length": st.sampled_from([3, [0, 9]])}))
-def test_domains(declaration):
+def test_any_declaration_of_a_domain_gives_pairs_or_a_line(declaration):
     with in_one_line():
         assert json.dumps(dict(ea.domain({"limit": 3, **declaration})))
 
@@ -167,7 +167,7 @@ def read_in_one_line(path):
 @given(
     st.dictionaries(AUDIT_KEYS, PLAIN, max_size=3), st.dictionaries(st.text(), PLAIN, max_size=2)
 )
-def test_files_of_audits(tmp_path, own, top):
+def test_any_value_in_a_file_of_audits_is_read_or_gives_an_error(tmp_path, own, top):
     path = tmp_path / "a.yaml"
     try:
         text = yaml.safe_dump({"audits": {"a": {**GOOD, **own}}, **top}, allow_unicode=True)
@@ -179,7 +179,7 @@ def test_files_of_audits(tmp_path, own, top):
 
 @MANY
 @given(YAML_TEXTS | st.text(alphabet="ab01:-[]{}&*!?|>'\"#%@,.\n <", max_size=40), st.booleans())
-def test_texts_of_yaml(tmp_path, text, inside):
+def test_any_text_of_yaml_is_read_or_gives_an_error(tmp_path, text, inside):
     path = tmp_path / "a.yaml"
     path.write_text(f"audits:\n  a:\n    about: {text}" if inside else text)
     read_in_one_line(path)
@@ -201,7 +201,7 @@ LINES = [*SHORT_LINES.split(b"|"), *LONG_LINES, b'{"raw": "int64", "columns": 1'
     st.integers(1, 3),
     st.booleans(),
 )
-def test_answers_of_workers(lines, size, failures):
+def test_any_answer_of_a_worker_is_read_or_gives_a_line(lines, size, failures):
     reply = Reply(size, failures)
     with in_one_line():
         for line in lines:
@@ -273,7 +273,7 @@ def answered_in_one_line(function, **options):
 @pytest.mark.slow(seconds=3)
 @FEW
 @given(st.lists(OUTPUTS, min_size=1, max_size=3), st.booleans(), st.sampled_from([20, 120]))
-def test_outputs(outputs, as_reals, samples):
+def test_any_outputs_give_a_verdict_or_a_line(outputs, as_reals, samples):
     def mechanism(x, seed):
         return built(random.Random(seed).choice(outputs))
 
@@ -283,7 +283,7 @@ def test_outputs(outputs, as_reals, samples):
 @pytest.mark.slow(seconds=3)
 @FEW
 @given(st.lists(st.floats(), min_size=1, max_size=4), st.sampled_from("efdg"), st.integers(1, 3))
-def test_arrays(values, kind, columns):
+def test_any_arrays_give_a_verdict_or_a_line(values, kind, columns):
     with np.errstate(over="ignore"):
         some = np.array(values).astype(kind)
 
@@ -307,7 +307,7 @@ EXCEPTIONS = {
 
 
 @pytest.mark.parametrize("name", EXCEPTIONS)
-def test_exceptions(name):
+def test_any_exception_gives_a_verdict_or_a_line(name):
     def mechanism(x):
         raise EXCEPTIONS[name]()
 

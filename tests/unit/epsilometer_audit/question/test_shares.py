@@ -21,19 +21,16 @@ def within(parts, alpha):
     return min(parts) > 0 and math.fsum(parts) <= alpha * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("alpha", [1e-12, 0.05, 0.999])
-def test_the_tests_of_all_members_spend_alpha_and_nearly_all_of_it(alpha):
-    """A member makes one test, or so many that their number is not known beforehand."""
-    assert within([share_of(alpha, 20)] * 20, alpha)
-    parts = [share_of(alpha, 3)]
-    for _ in range(2):
-        parts += [share_of(alpha, 3, number) for number in range(1, 10_001)]
-    assert within(parts, alpha)
-    assert sum(parts) > 0.9999 * alpha
+@pytest.mark.parametrize("members", [1, 4])
+def test_the_tests_of_all_members_of_a_family_spend_alpha_together(members):
+    """The tail of the sum of 6 / (pi i)^2 beyond n is 6 / pi^2 / (n + 1/2), nearly."""
+    assert members * share_of(0.05, members) == pytest.approx(0.05)
+    spent = members * sum(share_of(0.05, members, i) for i in range(1, 1001))
+    assert spent == pytest.approx(0.05 * (1 - 6 / math.pi**2 / 1000.5), rel=1e-9)
 
 
 @pytest.mark.parametrize("number", [1, 30])
-def test_files_of_audits(tmp_path, number):
+def test_the_audits_of_a_file_share_its_alpha(tmp_path, number):
     case = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claim": {"epsilon": 1}}
     path = tmp_path / "a.yaml"
     audits = {f"a{i}": case for i in range(number)}
@@ -44,7 +41,7 @@ def test_files_of_audits(tmp_path, number):
 
 
 @pytest.mark.parametrize("calls", [[1], [200, 1, 3]])
-def test_sessions_of_pytest(calls):
+def test_the_audits_of_a_session_of_pytest_share_its_alpha(calls):
     items = [
         SimpleNamespace(fixturenames=["audit"], stash=pytest.Stash(), nodeid=f"test_{i}")
         for i in range(len(calls))
@@ -57,15 +54,15 @@ def test_sessions_of_pytest(calls):
 
 
 @pytest.mark.parametrize(("orders", "pairs"), [(1, 1), (9, 4)])
-def test_the_orders_of_a_claim_on_several_pairs(orders, pairs):
-    """The wealth that refutes an order is 1 over its part; pairs share one wealth."""
+def test_the_orders_of_a_claim_share_alpha_and_pairs_share_one_wealth(orders, pairs):
+    """The wealth that refutes an order is 1 over its part."""
     wealths = Evidence(renyi({order + 1.5: 1.0 for order in range(orders)}), pairs, 0.1).wealths
     assert len(wealths) == orders
     assert within([math.exp(-wealth.needed) for wealth in wealths.values()], 0.1)
 
 
 @pytest.mark.parametrize("canaries", [10, 3000])
-def test_the_rules_of_one_run(canaries):
+def test_the_rules_of_one_run_share_alpha(canaries):
     rules = rules_of(canaries, Pure(1.0), 0.05)
     counted = count(np.arange(float(canaries)), np.arange(canaries) % 2 > 0, rules, seed=0)
     assert within([rule.share for rule in counted], 1.0)
