@@ -77,8 +77,10 @@ def by_a_study(capsys):
 
 def by_the_command(capsys):
     words = ["audit", "own.py:bump", "--domain", json.dumps(DOMAIN), "--epsilon", "1"]
-    main([*words, "--samples", str(DRAWS), "--quiet", "--json", "-"])
-    return json.loads(capsys.readouterr().out)
+    assert main([*words, "--samples", str(DRAWS), "--quiet", "--json", "-"]) == 1
+    verdict = json.loads(capsys.readouterr().out)
+    assert "--domain" in verdict["replay"]
+    return verdict
 
 
 @pytest.mark.slow(seconds=4)

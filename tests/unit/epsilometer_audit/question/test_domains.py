@@ -46,6 +46,7 @@ ENTRIES = [
 DECLARED = [
     *ENTRIES,
     {"choices": list(range(300))},
+    {"bits": 1},
     {"bits": 200},
     TABLE,
     REPLACED,

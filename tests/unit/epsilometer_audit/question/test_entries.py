@@ -21,6 +21,7 @@ from tests.unit.epsilometer_audit.question.declared import CLIPPED, COUNTED, NUM
 
 WHOLE = {"whole": True}
 AROUND_0, FAR_APART = {"values": [-2, 8]}, {"values": [-(10**6), 10**6]}
+BITS = {"values": [0, 1], "whole": True, "length": 4}
 COARSER = [-1e6, 1e6 - 1, -1.0, -0.5, 0.0, 1 / 3, math.pi]  # and where floats become coarser
 COARSER += [2.0**19 - 1, 2.0**19 - 0.5, 2.0**19, -(2.0**19)]
 OF_INTEREST = [
@@ -34,8 +35,10 @@ OF_INTEREST = [
     ({"values": [-1.23456, 12_342.5]}, [(-1.23456, 12_342.5)]),  # ends with all of their digits
     ({"values": [1, 2], "whole": True, "distance": 1}, [(1, 2)]),
     ({"values": [-4 - 2**50, 4], "distance": 1}, [(-(2.0**50), 1 - 2.0**50)]),
-    ({"values": [0, 2**50], "distance": 1}, [(1e3, 1001.0), (1e15, 1e15 + 1)]),
+    ({"values": [0, 2**50], "distance": 1}, [(x, x + 1) for x in (1e3, 1e6, 1e9, 1e12, 1e15)]),
     ({**CLIPPED, "distance": 2}, [(10.0, 12.0), (-2.0, 0.0)]),
+    ({**BITS, "norm": "L1", "distance": 2}, [([0] * 4, [1, 1, 0, 0])]),
+    ({**BITS, "norm": "L2", "distance": 2}, [([0] * 4, [1] * 4)]),
     ({"bits": 3}, [([0, 0, 0], [0, 0, 1]), ([0, 0, 0], [0, 1, 0]), ([1, 1, 1], [0, 1, 1])]),
     ({"rows": NUMBER, "length": [0, 20]}, [([math.nan], []), ([0.0, math.nan], [0.0])]),
     ({"rows": CLIPPED, "length": [0, 5]}, [([-0.01], []), ([10.01], [])]),
