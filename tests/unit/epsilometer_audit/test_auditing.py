@@ -313,7 +313,6 @@ def test_help_has_every_parameter(function):
 # --- numbers of draws are promises ---------------------------------------------------------------
 
 
-@pytest.mark.slow(seconds=3)
 @pytest.mark.parametrize(("samples", "pairs"), [(100, 1), (1000, 2)])
 @pytest.mark.parametrize("many", [True, False])
 def test_samples_are_a_promise(samples, many, pairs):

@@ -83,7 +83,7 @@ def by_the_command(capsys):
     return verdict
 
 
-@pytest.mark.slow(seconds=4)
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("door", [by_a_file, by_a_study, by_the_command])
 def test_a_door_gives_the_answer_of_an_audit_in_python(door, capsys):
     assert_as_in_python(door(capsys))

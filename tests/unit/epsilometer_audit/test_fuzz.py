@@ -270,7 +270,7 @@ def answered_in_one_line(function, **options):
         assert json.loads(verdict.to_json())
 
 
-@pytest.mark.slow(seconds=3)
+@pytest.mark.slow(seconds=1)
 @FEW
 @given(st.lists(OUTPUTS, min_size=1, max_size=3), st.booleans(), st.sampled_from([20, 120]))
 def test_any_outputs_give_a_verdict_or_a_line(outputs, as_reals, samples):

@@ -101,7 +101,7 @@ def tables(draw):
 REFUSED = ("near values", "any order", "no two inputs", r"\[.*\], got \d")  # they cannot be
 
 
-@pytest.mark.slow(seconds=4)
+@pytest.mark.slow(seconds=2)
 @settings(max_examples=250, derandomize=True, database=None)
 @example({**COUNTED, "changed": 2}, 0)
 @example({"bits": 6}, 0)
@@ -260,7 +260,7 @@ FAULTS = [  # with the number of pairs among which a few show it
 ]
 
 
-@pytest.mark.slow(seconds=3)
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(("mechanism", "declaration", "limit", "name"), FAULTS)
 def test_faults_on_few_pairs_are_found(mechanism, declaration, limit, name):
     pairs, options = ea.domain(declaration, limit=limit), {"stop": True, "as_reals": True}
@@ -270,7 +270,7 @@ def test_faults_on_few_pairs_are_found(mechanism, declaration, limit, name):
     assert re.search(name, verdict.name), verdict.name
 
 
-@pytest.mark.slow(seconds=3)
+@pytest.mark.slow(seconds=1)
 def test_pairs_near_the_best_ones_join_and_show_what_no_listed_pair_shows():
     """Laplace noise at epsilon 2: values near .37 differ from all others."""
 
