@@ -3,7 +3,7 @@
 import pandas as pd
 import yaml
 
-from tests.unit.test_security import HOSTILE
+from tests.unit.epsilometer_workflow.test_security import HOSTILE
 from tests.workflow.conftest import SMALL, copy_project
 
 ALLOWED = {"results", ".snakemake"}

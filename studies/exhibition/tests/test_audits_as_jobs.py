@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.conftest import CONFIG
-from tests.unit.test_security import HOSTILE
+from tests.unit.epsilometer_workflow.test_security import HOSTILE
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.settings.models import ID

@@ -2,6 +2,7 @@
 
 import json
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,23 +22,20 @@ def zero(x, size):
     return np.zeros(size)
 
 
-def audited(option):
-    return lambda n: ea.audit(zero, [(0, 1)], ea.pure(1.0), **{option: n})
+def audited(option, number):
+    return ea.audit(zero, [(0, 1)], ea.pure(1.0), **{option: number})
 
 
-TABLE = {"rows": [{"values": [0, 1]}] * 1000, "length": 10_000}
 CALLS = {
-    "limit must be at most 10 for inputs of 10000000": lambda _: ea.domain(TABLE),
-    **{option: audited(option) for option in ("samples", "alpha", "detect", "timeout")},
-    "seed": lambda n: audited("seed")(n**2),
+    "samples": partial(audited, "samples"),
+    "alpha": partial(audited, "alpha"),
+    "detect": partial(audited, "detect"),
+    "timeout": partial(audited, "timeout"),
+    "seed": lambda n: audited("seed", n**2),
     "domain.limit": lambda n: ea.domain({"bits": 3}, limit=n),
-    "domain.rows.values": lambda n: ea.domain(
-        {"rows": {"values": [0, 10**90 * n], "whole": True}, "length": 3}
-    ),
+    "domain.values": lambda n: ea.domain({"values": [0, 10**90 * n], "whole": True}),
     "domain.length": lambda n: ea.domain({"rows": {"bits": 2}, "length": [0, n]}),
-    "domain.rows": lambda _: ea.domain({"rows": {"bits": 2000}, "length": 3}),
     "domain.counts": lambda n: ea.domain({"counts": [0, n], "keys": ["a", "b"]}),
-    "domain.distance": lambda n: ea.domain({"values": [0, 1], "distance": n}),
     "canaries": lambda n: draw_canaries(callable_source(zero), n, 0),
     "pairs": lambda n: ea.samples_needed(ea.pure(1.0), detect=2.0, pairs=n),
     "epsilon": ea.pure,
@@ -47,7 +45,7 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("number", HUGE.values(), ids=HUGE)
-def test_arguments(name, number):
+def test_a_number_that_is_too_large_is_named(name, number):
     with pytest.raises(ArgumentError, match=name):
         CALLS[name](number)
 
@@ -55,16 +53,19 @@ def test_arguments(name, number):
 # --- files of audits ------------------------------------------------------------------------------
 
 GOOD = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claim": {"epsilon": 1}}
-KEYS = [
-    ({"samples": 10**10}, "a.samples: must be at most 1000000000"),
-    ({"pairs": {"domain": {"bits": 10**9}}}, "pairs.domain.bits: must be at most 10000"),
-    ({"pairs": {"domain": {"bits": 3, "limit": 10**9}}}, "pairs.domain.limit: must be at most"),
-]
-
-
+DOMAIN = {"domain": {"bits": 10**9}}
 ALIASES = (f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 10))
 MANY = "holds more than 1000000 values, with its aliases"
-YAML = [
+
+
+def file_of(names, **own):
+    return json.dumps({"audits": {name: {**GOOD, **own} for name in names}})
+
+
+TEXTS = [
+    (file_of("ab", samples=10**10), "a.samples: must be at most 1000000000"),
+    (file_of("ab", pairs=DOMAIN), "pairs.domain.bits: must be at most 10000"),
+    (file_of(map(str, range(10_001))), "at most 10000 items"),
     ("\n".join(["a0: &a0 [1, 2]", *ALIASES]), MANY),
     ("a: &a [*a]", MANY),
     (f"a: {'1' * 5000}", "holds no such value"),
@@ -76,20 +77,15 @@ YAML = [
 ]
 
 
-TEXTS = [(json.dumps({"audits": {e: {**GOOD, **own} for e in "ab"}}), m) for own, m in KEYS]
-TEXTS += YAML
-TEXTS += [(json.dumps({"audits": {f"a{i}": GOOD for i in range(10_001)}}), "at most 10000 items")]
-
-
 @pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(("text", "message"), TEXTS, ids=range(len(TEXTS)))
-def test_files_of_audits(text, message, tmp_path):
+def test_a_file_that_is_too_large_is_an_error_at_once(text, message, tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text(text)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(EpsilometerError, match=message):
         AuditsFile(path)
-    assert time.monotonic() < began + 20
+    assert time.process_time() < began + 20
 
 
 def test_aliases_of_a_reasonable_file_are_read(tmp_path):
