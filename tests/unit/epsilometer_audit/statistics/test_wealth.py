@@ -13,7 +13,7 @@ from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics.bets import PlacedBet
 from epsilometer_audit.statistics.portfolio import Growth
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
-from tests.unit.epsilometer_audit.statistics.test_bets import EVENT_BET
+from tests.unit.epsilometer_audit.statistics.examples import EVENT_BET
 
 
 def test_the_tests_of_all_members_of_a_family_spend_alpha_together():
