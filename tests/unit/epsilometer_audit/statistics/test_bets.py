@@ -106,7 +106,7 @@ def test_an_expected_level_is_one_that_the_mean_growth_refutes(ahead, alpha):
 
 @pytest.mark.parametrize("ahead", [2, 25, 60])
 def test_of_few_draws_the_growth_at_level_0_is_expected(ahead):
-    """The stake is what is aimed at, but for factors below 0; the mean has an error of 400 draws."""
+    """By the stake that is aimed at, but for factors below 0; the mean has an error."""
     claim = Renyi(2.0, 0.01)
     _, _, of_phi, of_psi = best_functions(2.0)
     variance = of_phi.variance[0] + of_psi.variance[0] / (4 * of_psi.mean[0])

@@ -132,7 +132,7 @@ def test_bets_against_a_renyi_claim_grow_nearly_as_fast_as_any(order, rho, dista
     f, g = renyi_factors(Prediction(edges, p, q), orders, rhos)
     best = project(p, q, ea.renyi({order: rho})).growth
     assert least < (p @ f[:, 0] + q @ g[:, 0]) / best <= 1 + 1e-6
-    assert not (f[:, 1].any() or g[:, 1].any())
+    assert not np.any([f[:, 1], g[:, 1]])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -8,12 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-import epsilometer_audit as ea
-from epsilometer_audit.statistics import projection, rounds
-from epsilometer_audit.statistics.portfolio import Growth, Portfolio
+from epsilometer_audit.statistics import projection
 from epsilometer_audit.statistics.predictors import Prediction
 from epsilometer_audit.statistics.stakes import Plan, staked
-from epsilometer_audit.statistics.wealth import PairBets, Wealth
 
 LEAST, MOST, TRUSTED = 0.5, 3.0, 0.7
 
@@ -59,87 +56,43 @@ def test_staked_bets_are_e_variables(p, q, x, y, size):
     assert x @ f + y @ g <= 2 + 1e-9
 
 
-def test_no_cell_loses_more_than_98_percent_by_a_larger_stake():
-    f, g = (np.log(np.array([[0.5, 0.9], [1.5, 1.1]])) for _ in range(2))
-    sides = staked(f, g, np.full(2, 3.0))
-    assert np.exp(sides[0]) == pytest.approx(np.array([[0.02, 0.7], [1.98, 1.3]]))
-    flat = np.zeros((2, 2))
-    assert np.exp(staked(f, flat, np.full(2, 3.0))[0]) == pytest.approx(np.exp(sides[0]))
-    assert np.exp(staked(flat, g, np.full(2, 3.0))[1]) == pytest.approx(np.exp(sides[1]))
-    heavy = np.log(np.array([[0.001], [1.999]]))
-    assert np.exp(staked(heavy, heavy, np.array([3.0]))[0]) == pytest.approx(np.exp(heavy))
-    assert np.exp(staked(heavy, heavy, np.array([0.5]))[1])[0] == pytest.approx(0.5005)
+@pytest.mark.parametrize(
+    ("factors", "stake", "expected"),
+    [
+        ([0.5, 1.5], 3.0, [0.02, 1.98]),
+        ([0.9, 1.1], 3.0, [0.7, 1.3]),
+        ([0.001, 1.999], 3.0, [0.001, 1.999]),  # it loses more already
+        ([0.001, 1.999], 0.5, [0.5005, 1.4995]),
+    ],
+)
+def test_no_cell_loses_more_than_98_percent_by_a_larger_stake(factors, stake, expected):
+    """On either side; the stakes of both are the same."""
+    logs, flat = np.log(factors)[:, None], np.zeros((2, 1))
+    for f, g in ((logs, logs), (logs, flat), (flat, logs)):
+        sides = staked(f, g, np.array([stake]))
+        for side, with_stake in zip((f, g), sides, strict=True):
+            exact = expected if side is logs else [1, 1]
+            assert np.exp(with_stake[:, 0]) == pytest.approx(exact)
 
 
-def test_known_laws_are_refuted_more_often_and_no_false_claim_more_often():
-    """A coin of .6 for a fair one, 60 draws: by all numbers of heads, in blocks of ten draws."""
+@pytest.mark.parametrize("share", [0.5, 0.6])
+def test_known_laws_are_refuted_more_often_and_no_true_claim_more_often(share):
+    """A coin for a fair one, 60 draws: by all numbers of heads, in blocks of ten draws."""
     runs, alpha = 20_000, 0.05
-    won = {}
-    for share in (0.5, 0.6):
-        heads = np.random.default_rng(1).binomial(10, share, (runs, 6))
-        for planned in (False, True):
-            logs = np.zeros(runs)
-            largest = np.zeros(runs)
-            for i in range(6):
-                sizes = np.ones(runs)
-                if planned:
-                    growth = 0.6 * math.log(1.2) + 0.4 * math.log(0.8)
-                    plan = Plan(60 - 10 * i, np.array(-math.log(alpha)))
-                    sizes = plan.stakes(logs, np.full(runs, growth))
-                logs = logs + heads[:, i] * np.log1p(0.2 * sizes)
-                logs += (10 - heads[:, i]) * np.log1p(-0.2 * sizes)
-                largest = np.maximum(largest, logs)
-            won[share, planned] = np.mean(largest >= -math.log(alpha))
-    # alpha is a bound for any stakes; 5 standard errors of 20,000 runs are .008
-    assert won[0.5, True] <= alpha + 0.008
-    best = binom.sf(binom.isf(alpha, 60, 0.5) - 1, 60, 0.6)  # the most powerful test
-    assert won[0.6, False] + 0.05 < won[0.6, True] < best
-
-
-def test_a_plan_counts_the_draws_that_are_left(monkeypatch):
-    rng = np.random.default_rng(0)
-    seen = []
-    of_views = Portfolio.bet
-
-    def noted(self, x, x_prime, sizes, plan=None):
-        seen.append((self._draws, plan))
-        return of_views(self, x, x_prime, sizes, plan)
-
-    monkeypatch.setattr(Portfolio, "bet", noted)
-    for each_block in (False, True):
-        seen.clear()
-        evidence = rounds.Evidence(ea.pure(1.0), 1, 0.05)
-        rounds.run_rounds(
-            lambda sides, n: [rng.normal(0, 1, n) for _ in sides],
-            rounds.schedule(200, 1),
-            evidence,
-            each_block=each_block,
-        )
-        if each_block:  # it may stop at any time, and so has no planned end
-            assert {plan for _, plan in seen} == {None}
-        else:
-            assert [draws + plan.left for draws, plan in seen] == [200] * len(seen)
-
-
-def growth(nats):
-    return Growth([({"epsilon": np.array([1.0])}, {"epsilon": np.array([[nats]])})])
-
-
-@pytest.mark.parametrize("pairs", [1, 3])
-def test_a_last_portfolio_that_wins_what_it_lacks_refutes_the_claim(pairs):
-    for more, refuted in ((1e-6, True), (-0.5, False)):
-        wealth = Wealth(ea.pure(1.0), pairs, 0.05)
-        wealth.record({pair: PairBets((), growth(0.7)) for pair in range(pairs)})
-        missing = wealth.lacking(0) + math.log(0.5 / 0.95)  # no events are chosen after it
-        wealth.record({0: PairBets((), growth(missing + more))})
-        assert wealth.refuted is refuted
-
-
-def test_pairs_that_are_compared_bet_for_growth(monkeypatch):
-    plans = []
-    monkeypatch.setattr(Portfolio, "record", lambda *_: plans.append(_[4]) or growth(0.0))
-    for pairs in (1, 2):
-        evidence = rounds.Evidence(ea.pure(1.0), pairs, 0.05)
-        draws = {pair: (np.zeros(5), np.ones(5)) for pair in range(pairs)}
-        evidence.record(draws, {}, [1] * 5, 100)
-    assert [plan is None for plan in plans] == [False, True, True]
+    heads = np.random.default_rng(1).binomial(10, share, (runs, 6))
+    goal = -math.log(alpha)
+    growth = np.full(runs, 0.6 * math.log(1.2) + 0.4 * math.log(0.8))
+    won = []
+    for planned in (False, True):
+        logs, largest = np.zeros((2, runs))
+        for i in range(6):
+            sizes = Plan(60 - 10 * i, np.array(goal)).stakes(logs, growth) if planned else 1
+            logs = logs + heads[:, i] * np.log1p(0.2 * sizes)
+            logs = logs + (10 - heads[:, i]) * np.log1p(-0.2 * sizes)
+            largest = np.maximum(largest, logs)
+        won.append(np.mean(largest >= goal))
+    if share == 0.5:  # alpha is a bound for any stakes; 5 standard errors are .008
+        assert won[1] <= alpha + 0.008
+    else:
+        best = binom.sf(binom.isf(alpha, 60, 0.5) - 1, 60, 0.6)  # the most powerful test
+        assert won[0] + 0.05 < won[1] < best

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,6 +25,8 @@ from epsilometer_audit.statistics.witnesses import (
 )
 from tests.unit.audits import single_claims
 
+CLAIM = pure(0.1)
+
 
 def counts_of(hits, draws):
     return EventCounts(Event(((1, 1),)), learn_layout([0], [1]), False, hits, draws)
@@ -33,8 +34,8 @@ def counts_of(hits, draws):
 
 @pytest.mark.parametrize(("hits", "draws"), [((70, 20), (100, 80)), ((3, 9), (50, 60))])
 def test_two_shares_are_as_far_apart_as_by_pearsons_statistic(hits, draws):
-    misses = [n - k for n, k in zip(draws, hits, strict=True)]
-    statistic = stats.chi2_contingency([hits, misses], correction=False).statistic
+    table = [hits, np.subtract(draws, hits)]
+    statistic = stats.chi2_contingency(table, correction=False).statistic
     sign = np.sign(hits[0] / draws[0] - hits[1] / draws[1])
     assert counts_of(hits, draws).apart == pytest.approx(sign * np.sqrt(statistic))
     assert counts_of((0, 0), draws).apart == 0  # nothing is in it
@@ -44,15 +45,13 @@ def test_two_shares_are_as_far_apart_as_by_pearsons_statistic(hits, draws):
 def test_an_event_exceeds_a_claim_by_standard_deviations_of_its_shares(claim):
     """By the standard deviation of p - c(q), where c is the claim's tangent through 0 at q."""
     n, m = 200.0, 300.0
-    p, q = np.array([0.3, 0.55]), np.array([0.1, 0.5])
-    of = beyond(claim, p, q, (n, m))
-    for i in range(2):
-        ours, theirs = (p[i] * n + 0.5) / (n + 1), (q[i] * m + 0.5) / (m + 1)
-        allowed = float(claim.unsuspicious(np.array([theirs]))[0])
+    for p, q in ((0.3, 0.1), (0.55, 0.5)):
+        (excess,) = beyond(claim, np.array([p]), np.array([q]), (n, m))
+        ours, theirs = (p * n + 0.5) / (n + 1), (q * m + 0.5) / (m + 1)
+        (allowed,) = claim.unsuspicious(np.array([theirs]))
         spread = stats.binom(n, ours).std() / n
         spread_prime = allowed / theirs * stats.binom(m, theirs).std() / m
-        assert of[i] == pytest.approx((ours - allowed) / np.hypot(spread, spread_prime))
-    assert beyond(claim, p, p, (n, n))[0] == pytest.approx(0) or not claim.orders
+        assert excess == pytest.approx((ours - allowed) / np.hypot(spread, spread_prime))
 
 
 @pytest.mark.parametrize(
@@ -94,60 +93,67 @@ def score_of(width):
     return View("score", tables=tables)
 
 
-def most_beyond(events, sides, claim, most):
+def most_beyond(events, sides, most):
     """Return the largest excess of so many events together, of different entries, one by one."""
     draws = [float(len(side)) for side in sides]
     largest = -np.inf
     for chosen in itertools.combinations(events, most):
         if len({event.view.entry for event in chosen}) == most:
-            inside = [np.all([event.holds(side) for event in chosen], axis=0) for side in sides]
-            p, q = (np.array([held.mean()]) for held in inside)
-            largest = max(largest, float(beyond(claim, p, q, draws)[0]))
+            p, q = (np.mean(np.all([event.holds(s) for event in chosen], axis=0)) for s in sides)
+            (excess,) = beyond(CLAIM, np.array([p]), np.array([q]), draws)
+            largest = max(largest, excess)
     return largest
 
 
 @pytest.mark.parametrize(
-    ("shares", "level", "conditions"),
+    ("shares", "conditions"),
     [
-        ((0.9, 0.5, 0.5, 0.5), 0.1, 1),
-        ((0.75, 0.7, 0.5, 0.5), 0.1, 2),
-        ((0.8, 0.8, 0.8, 0.5), 0.5, 3),
-        ((0.85, 0.85, 0.85, 0.75), 1.0, 3),  # three at most
+        ((0.9, 0.5, 0.5, 0.5), 1),
+        ((0.75, 0.7, 0.5, 0.5), 2),
+        ((0.8, 0.8, 0.8, 0.5), 3),
+        ((0.85, 0.85, 0.85, 0.75), 3),  # three at most
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("packed", [False, True])
-def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swapped, packed):
-    """The best one, or the best two if clearly better, and a third alike; by all sets of them.
+def test_few_conditions_take_the_place_of_a_score(shares, conditions, swapped, packed):
+    """They are on entries of vectors, or on the bits of whole numbers.
 
-    They are on entries of vectors, or on the bits of whole numbers.
+    Fresh draws, in which the last entry is nearly always 1, have no part in the choice.
     """
-    claim = pure(level)
-    places = 1 << np.arange(4)
     before = [bits(shares, 900, 1), bits((0.5,) * 4, 800, 2)]
-    fresh_shares = (*shares[:3], 0.99)  # fresh draws have no part in the choice
-    rows = [bits(fresh_shares, 600, 4), bits((0.5,) * 4, 700, 3)]
-    fresh = rows
+    fresh = [bits((*shares[:3], 0.99), 600, 4), bits((0.5,) * 4, 700, 3)]
+    hits = tuple(int(side[:, :conditions].all(axis=1).sum()) for side in fresh)
     if packed:
-        before, fresh = [side @ places for side in before], [side @ places for side in rows]
-    likelier, other = before
+        places = 1 << np.arange(4)
+        before = [side @ places for side in before]
+        fresh = [side @ places for side in fresh]
     if swapped:
         before, fresh = before[::-1], fresh[::-1]
-    layout = learn_layout(*before)
     whole = Event(((3.0, None),), view=score_of(4))
-    counted = count_event(Chosen(whole, swapped, layout), before, fresh, claim, predicted=False)
-    chosen = counted.event.view.parts or (counted.event,)
-    assert [event.view.entry for event in chosen] == list(range(conditions))
-    assert all(event.ranges in (((1, 1),), ((1, None),)) for event in chosen)
-    assert counted.whole == whole
-    assert counted.hits == tuple(int(side[:, :conditions].all(axis=1).sum()) for side in rows)
-    assert counted.draws == (600, 700)
-    single = witnesses._single_conditions(whole.view, layout, [likelier, other])
-    best = [most_beyond(single, (likelier, other), claim, most) for most in (1, 2, 3)]
-    assert conditions >= 2 or best[1] <= 1.15 * best[0]
-    assert conditions <= 2 or best[2] > 1.15 * best[1]
-    of_chosen = most_beyond(chosen, (likelier, other), claim, conditions)
-    assert of_chosen == pytest.approx(best[conditions - 1])
+    chosen = Chosen(whole, swapped, learn_layout(*before))
+    counted = count_event(chosen, before, fresh, CLAIM, predicted=False)
+    parts = counted.event.view.parts or (counted.event,)
+    assert [event.view.entry for event in parts] == list(range(conditions))
+    assert all(event.ranges in (((1, 1),), ((1, None),)) for event in parts)
+    assert (counted.whole, counted.hits, counted.draws) == (whole, hits, (600, 700))
+
+
+@pytest.mark.parametrize(
+    ("shares", "number"), [((0.9, 0.5, 0.5), 1), ((0.75, 0.7, 0.5), 2), ((0.8, 0.8, 0.8), 3)]
+)
+def test_conditions_are_the_best_one_or_two_if_clearly_better_and_a_third_alike(shares, number):
+    """By all sets of them."""
+    before = [bits(shares, 900, 1), bits((0.5,) * 3, 800, 2)]
+    layout, view = learn_layout(*before), score_of(3)
+    found = witnesses._conditions(view, layout, before, CLAIM)
+    chosen = found.view.parts or (found,)
+    assert len(chosen) == number
+    single = witnesses._single_conditions(view, layout, before)
+    best = [most_beyond(single, before, most) for most in (1, 2, 3)]
+    assert most_beyond(chosen, before, number) == pytest.approx(best[number - 1])
+    assert (best[1] > 1.15 * best[0]) == (number > 1)
+    assert (best[2] > 1.15 * best[1]) == (number > 2)
 
 
 def test_the_best_two_conditions_need_not_hold_the_best_one():
@@ -193,10 +199,13 @@ def test_a_condition_is_one_value_or_all_on_one_side_of_it():
     halves = [((None, 1),), ((2, None),), ((None, 2),), ((5, None),)]
     assert ends_of([1, 2, 2, 5]) == [((1, 1),), ((2, 2),), ((5, 5),), *halves]
     assert len(ends_of(range(6))) == 6 + 10
+
+
+def test_conditions_on_many_numbers_end_at_quantiles():
     many = ends_of(range(1000))
-    lower = [999 * share for share in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)]
-    assert [ranges[0][1] for ranges in many[::2]] == [int(end) for end in lower]
-    assert [ranges[0][0] for ranges in many[1::2]] == [int(end) + 1 for end in lower]
+    lower = (999 * np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])).astype(int)
+    assert [ranges[0] for ranges in many[::2]] == [(None, end) for end in lower]
+    assert [ranges[0] for ranges in many[1::2]] == [(end + 1, None) for end in lower]
 
 
 def test_a_condition_on_an_entry_that_some_draws_miss_is_that_it_is_there_or_missing():
@@ -236,12 +245,11 @@ def test_the_largest_numbers_lie_in_the_bins_at_the_ends():
 
 
 def test_a_histogram_of_few_values_has_a_bar_for_each():
-    x, x_prime = [1, 1, 5, 2] * 3, [5, 2, 2, 9]
-    histogram = histogram_of(np.array(x), np.array(x_prime))
+    histogram = histogram_of(np.array([1, 1, 5, 2] * 3), np.array([5, 2, 2, 9]))
     assert histogram.discrete
     assert histogram.edges == (0.5, 1.5, 3.5, 7.0, 9.5)
-    assert histogram.counts == tuple(Counter(x)[value] for value in (1, 2, 5, 9))
-    assert histogram.counts_prime == tuple(Counter(x_prime)[value] for value in (1, 2, 5, 9))
+    assert histogram.counts == (6, 3, 3, 0)
+    assert histogram.counts_prime == (0, 2, 1, 1)
     assert histogram.labels == ()
     words = histogram_of(["a", "b", "b"] * 9, ["b", "c"] * 9)
     assert words.labels == ("'b'", "'a'", "'c'")  # the most frequent first
