@@ -163,21 +163,23 @@ def test_the_event_of_a_bet_has_the_cells_that_exceed_the_claim_most(claim, outp
             assert "." not in repr(event.ranges)
 
 
-def test_an_event_of_the_number_0_has_no_sign():
-    laws = np.array([0.25, 0.5, 0.25]), np.array([0.49, 0.02, 0.49])
-    guess = Prediction(np.array([-5e-324, 0.0]), *laws)
-    viewed = portfolios._Viewed(View(), 1.0, DISCRETE)
-    event, _ = portfolios._event_of(guess, viewed, [np.zeros(9)] * 2, ea.pure(0.1))
-    assert repr(event.ranges) == "((0.0, 0.0),)"
+LARGEST = np.finfo(float).max
 
 
-def test_an_event_may_lie_beyond_the_largest_float():
-    """Its start is infinite, without a warning, which would fail this."""
-    largest = np.finfo(float).max
-    guess = Prediction(np.array([largest]), np.array([0.2, 0.8]), np.array([0.8, 0.2]))
+@pytest.mark.parametrize(
+    ("edges", "inside", "ranges"),
+    [
+        ([-5e-324, 0.0], [0.25, 0.5, 0.25], "((0.0, 0.0),)"),  # it has no sign
+        ([LARGEST], [0.2, 0.8], "((inf, None),)"),  # a warning would fail it
+    ],
+)
+def test_an_event_may_start_after_any_float(edges, inside, ranges):
+    p = np.array(inside)
+    q = (1 - p) / (1 - p).sum()
     viewed = portfolios._Viewed(View(), 1.0, DISCRETE)
-    event, _ = portfolios._event_of(guess, viewed, [np.array([1.0, math.inf])] * 2, ea.pure(0.5))
-    assert event.holds(np.array([1.0, largest, math.inf])).tolist() == [False, False, True]
+    guess = Prediction(np.array(edges), p, q)
+    event, _ = portfolios._event_of(guess, viewed, [np.zeros(99)] * 2, ea.pure(0.1))
+    assert repr(event.ranges) == ranges
 
 
 @pytest.mark.parametrize(
@@ -187,12 +189,11 @@ def test_an_event_may_lie_beyond_the_largest_float():
         ([*range(9)] * 2, ATOMS),
         ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5], ATOMS),  # six of ten: more than half
         ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5], DISCRETE),
-        ([*range(18)], DENSE),
         ([0, 1], DENSE),
     ],
 )
 def test_the_predictors_of_numbers_follow_from_how_many_differ(numbers, shares):
-    x, y = np.array(numbers[::2], float), np.array(numbers[1::2], float)
+    x, y = np.array(numbers, float).reshape(2, -1)
     past = PastDraws(x, y, learn_layout(x, y))
     assert portfolios._kinds(View(), past) == [shares]
 
@@ -355,16 +356,6 @@ def test_scores_are_learned_of_enough_draws(draws, names):
     assert learners(x[:, 0], y[:, 0]) == []
 
 
-def test_the_score_of_signs_has_halves_of_entries_of_many_values():
-    """And a share of those that are missing; of 16 values, signs tell no more."""
-    x, y = np.random.default_rng(0).normal(0, 1, (2, 64, 3))
-    signs = portfolios._learners(PastDraws(x, y, learn_layout(x, y)))["signs"]
-    assert [len(table.adds) for table in signs(x, y).tables] == [3] * 3
-    values = np.arange(192).reshape(-1, 3)
-    assert "signs" in learners(values % 17, values % 17)
-    assert "signs" not in learners(values % 16, values % 16)
-
-
 def portfolio_with(wealths, claim=None):
     """Return a portfolio whose views have this wealth, ``(levels,)``, by key."""
     portfolio = Portfolio(claim or ea.pure(1.0))
@@ -407,14 +398,6 @@ def test_new_views_have_the_wealth_of_those_that_are_gone_and_a_fifth_of_the_oth
         assert wealth[key] == pytest.approx(of_key)
 
 
-def test_at_the_start_views_share_a_wealth_of_1():
-    portfolio = portfolio_with({})
-    portfolio._views = {"d": viewed_with(5 * A, 0.5), "e": viewed_with(7 * A, 1.5)}
-    portfolio._spread({})
-    assert np.exp(portfolio._views["d"].wealth) == pytest.approx(np.full(8, 1 / 4))
-    assert np.exp(portfolio._views["e"].wealth) == pytest.approx(np.full(8, 3 / 4))
-
-
 @pytest.mark.parametrize(
     ("draws", "columns", "all_go"), [(59, 6, True), (60, 6, False), (90, 2, True)]
 )
@@ -437,42 +420,38 @@ def test_of_many_views_the_richest_scores_and_suspects_go_on(monkeypatch, draws,
 
 @pytest.mark.parametrize("level", [0.0, 0.5, 3.0])
 def test_levels_above_the_claim_are_bet_on_from_a_twentieth_to_five_times_it(level):
-    """Each is at most two and a half times as far as the one before."""
+    """Each is at most two and a half times as far as the one before; fewer of Rényi claims."""
     levels = Portfolio(ea.pure(level))._levels["epsilon"]
-    unit = max(level, 0.1)
-    off = (levels[1:] - level) / unit
+    off = (levels[1:] - level) / max(level, 0.1)
     assert levels[0] == level
-    assert off[0] == pytest.approx(0.05)
-    assert off[-1] == pytest.approx(5)
+    assert (off[0], off[-1]) == pytest.approx((0.05, 5))
     assert (off[1:] / off[:-1] <= 2.5 + 1e-9).all()
-    claim = ea.renyi({2: level + 0.1})
-    assert Portfolio(claim)._levels[claim.quantity].size == 4
-    top = float(claim.grid[-1])
-    largest = Portfolio(ea.renyi({2: 0.9 * top}))._levels[claim.quantity]
-    assert largest.max() == top
+
+
+def test_levels_of_renyi_claims_are_fewer_and_at_most_the_highest():
+    claim = ea.renyi({2: 270.0})
+    levels = Portfolio(claim)._levels[claim.quantity]
+    assert levels.size == 4
+    assert levels.max() == claim.grid[-1]
 
 
 @pytest.mark.parametrize(
     ("step", "ends", "near"), [(0.0, (0.85, 1.1), 1.03), (0.1, (0.6, 1.4), 1.017)]
 )
 def test_levels_around_an_aim_are_the_denser_the_nearer_to_it(step, ends, near):
-    """Of scores there are more, and also below the claim."""
+    """And the claimed level is among them; those below it are of scores only."""
     portfolio = portfolio_with({"a": np.ones(8)})
     portfolio._views["a"].step = step
-    levels = portfolio._levels_around(10.0)
-    assert levels[0] == 1.0
-    assert (levels[1] / 10, levels[-1] / 10) == pytest.approx(ends)
-    times = levels[2:] / levels[1:-1]
-    assert times.max() <= 1.17
-    assert times[(levels[1:-1] > 9.5) & (levels[1:-1] < 10.3)].max() <= near
-    top = portfolio._top
-    assert portfolio._levels_around(2 * top).max() == top
-    below = portfolio._levels_around(0.9)
-    assert (below < 1.0).any() == bool(step)
-    assert 1.0 in below
-    at_claim = portfolio._levels_around(1.0)  # a refuted claim refutes all levels below it
-    assert at_claim[0] == 1.0
-    assert at_claim.size > 3
+    claimed, *around = portfolio._levels_around(10.0) / 10
+    assert claimed == 0.1
+    assert (around[0], around[-1]) == pytest.approx(ends)
+    times = [high / low for low, high in itertools.pairwise(around)]
+    assert max(times) <= 1.17
+    middle = int(np.searchsorted(around, 0.99))
+    assert max(times[middle - 1 : middle + 1]) <= near
+    assert portfolio._levels_around(1e9).max() == portfolio._top
+    assert (portfolio._levels_around(0.9) < 1.0).any() == bool(step)
+    assert portfolio._levels_around(1.0).min() == 1.0  # a refuted claim refutes all below it
 
 
 @pytest.mark.parametrize("claim", [ea.pure(0.3), ea.pure(0.0)])
@@ -499,31 +478,27 @@ def test_the_aim_is_the_level_that_twice_the_draws_should_refute(claim, p):
 @pytest.mark.parametrize("shares", [DISCRETE, DENSE])
 def test_a_new_rule_has_the_wealth_of_the_old_one_and_like_predictors_what_they_have_won(shares):
     """But for a fifth, which is spread anew."""
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 3, 60).astype(float), rng.integers(1, 4, 60).astype(float)
+    x, y = np.random.default_rng(0).integers([[0], [1]], [[3], [4]], (2, 60)).astype(float)
     portfolio = Portfolio(ea.pure(0.5))
     old = portfolios._Viewed(View(), 1.0, DISCRETE)
     portfolio._start(old, (x[:20], y[:20]), None)
-    assert old.wealth == pytest.approx(np.zeros(8))
     old.record(x[20:], y[20:], [40])
     new = portfolios._Viewed(View("entry", 0), 1.0, shares)
     portfolio._start(new, (x, y), old)
     assert new.wealth == pytest.approx(old.wealth)
-    parts = np.exp(old.mixture.logs - old.mixture.wealth)
-    expected = 0.8 * parts + 0.2 if shares is DISCRETE else np.ones((2, 8))
-    assert np.exp(new.mixture.logs) == pytest.approx(expected)
+    kept = 0.8 * np.exp(old.mixture.logs - old.mixture.wealth) + 0.2
+    assert np.exp(new.mixture.logs) == pytest.approx(kept if shares is DISCRETE else 1)
 
 
 def test_views_go_on_where_the_layout_stays():
     """Else their columns could be others; new views have what the old ones have won."""
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 3, 40).astype(float), rng.integers(1, 4, 40).astype(float)
-    layout = learn_layout(x, y, as_reals=True)
-    portfolio = Portfolio(ea.pure(0.5), as_reals=True)
-    portfolio.choose(PastDraws(x[:20], y[:20], layout))
-    (first,) = portfolio._views.values()
-    portfolio.bet(x[20:], y[20:], [20])
-    portfolio.choose(PastDraws(x, y, layout))
+    x, y = np.random.default_rng(0).integers([[0], [1]], [[3], [4]], (2, 40)).astype(float)
+    portfolio = Portfolio(ea.pure(0.5))
+    for sides in ((x[:20], y[:20]), (x, y)):
+        portfolio.choose(PastDraws(*sides, learn_layout(x, y, as_reals=True)))
+        if sides[0] is not x:
+            (first,) = portfolio._views.values()
+            portfolio.bet(x[20:], y[20:], [20])
     assert [*portfolio._views.values()] == [first]
     won = portfolio.won
     tables = np.column_stack([x, x]), np.column_stack([y, y])
@@ -580,20 +555,6 @@ def test_of_the_bets_against_a_level_that_is_made_which_should_grow_most(claim):
             assert guess.p @ f[:, i] + guess.q @ g[:, i] == pytest.approx(growths.max(), abs=2e-4)
 
 
-@pytest.mark.parametrize("level", [0.5, 3.0])
-def test_the_event_of_a_portfolio_is_likelier_on_the_side_that_it_names(level):
-    """Of fresh draws of Laplace noise, its ratio is near the level e^3."""
-    rng, claim = np.random.default_rng(3), ea.pure(0.5)
-    portfolio = Portfolio(claim, as_reals=True)
-    x, y = numbers(0, 400, rng), numbers(1, 400, rng)
-    assert portfolio.event(x, y, level) is None
-    portfolio.record(x, y, [1] * 400)
-    event = portfolio.event(x, y, level)
-    fresh = numbers(0, 4000, rng), numbers(1, 4000, rng)
-    shares = [event.event.holds(event.layout.encode(side)).mean() for side in fresh]
-    assert shares[event.swapped] > 8 * shares[not event.swapped]
-
-
 def test_an_event_is_of_the_view_that_has_won_most_against_the_next_level(monkeypatch):
     """Against the highest that is bet on, where there is none."""
     levels = Portfolio(ea.pure(1.0))._levels["epsilon"]
@@ -615,6 +576,7 @@ def test_an_event_is_of_the_view_that_has_won_most_against_the_next_level(monkey
 @pytest.mark.parametrize("c", ["c", 3])
 def test_an_event_is_of_the_values_of_both_sides(a, c):
     x, y, portfolio = [a, 2] * 30, [2, c] * 30, Portfolio(ea.pure(0.5))
+    assert portfolio.event(x, y, 0.5) is None
     portfolio.record(x, y, [60])
     for level in (0.5, 1e6):  # also above all that are bet on
         chosen = portfolio.event(x, y, level)

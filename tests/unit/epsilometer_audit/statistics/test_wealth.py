@@ -100,28 +100,22 @@ def with_hits(*hits, blocks=1):
     return wealth
 
 
-@pytest.mark.parametrize("hits", [(70, 70), (90, 5), (99, 99, 0, 0), (15, 15), (99, 99, 99)])
-@pytest.mark.parametrize(("share", "blocks"), [(1.0, 1), (1.0, 4), (0.3, 1)])
-def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(hits, share, blocks):
-    """At whatever time: of all levels of the grid, one by one."""
+@pytest.mark.parametrize("hits", [(70, 70), (90, 5), (99, 99, 0, 0), (15, 15), (30, 35)])
+@pytest.mark.parametrize(
+    ("share", "blocks", "uniform"), [(1.0, 1, 1.0), (1.0, 4, 0.3), (0.3, 1, 0.9), (1.0, 1, 1e-6)]
+)
+def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(
+    hits, share, blocks, uniform
+):
+    """At whatever time: of all levels of the grid, one by one, which get the same last look."""
     wealth, claim = with_hits(*hits, blocks=blocks), pure(0.2)
-    grid = np.union1d(claim.grid, [claim.level])
-    largest = wealth.log_wealth(claim, grid).max(axis=0)
-    first = int(np.argmax(largest < math.log(1 / (0.05 * share))))
-    assert wealth.lower_bound(claim, share) == grid[max(first - 1, 0)]
-    assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
-
-
-@pytest.mark.parametrize("uniform", [0.9, 0.3, 1e-6])
-def test_all_levels_get_the_same_last_look(uniform):
-    """A bound is that of a larger alpha for the last wealth, as large as U makes it."""
-    wealth = with_hits(30, 35)
-    levels = np.union1d(wealth.claim.grid, [wealth.claim.level])
-    logs = wealth.log_wealth(wealth.claim, levels)
-    last = logs[-1] + min(-math.log(uniform), math.log(20) / 2)
-    refuted = np.maximum(logs.max(axis=0), last) >= math.log(20)
     wealth.uniform = uniform
-    assert wealth.lower_bound(wealth.claim) == levels[max(refuted.argmin() - 1, 0)]
+    grid = np.union1d(claim.grid, [claim.level])
+    logs = wealth.log_wealth(claim, grid)
+    last = logs[-1] + min(-math.log(uniform), math.log(20) / 2)
+    stands = np.maximum(logs.max(axis=0), last) < math.log(1 / (0.05 * share))
+    assert wealth.lower_bound(claim, share) == grid[max(stands.argmax() - 1, 0)]
+    assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
 
 
 def test_where_all_levels_are_refuted_the_bound_is_the_highest():
