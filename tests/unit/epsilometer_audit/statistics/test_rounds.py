@@ -592,6 +592,18 @@ def last_bound(law, claim, draws, seed):
 
 
 @pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(
+    ("claim", "distance", "least", "level"),
+    [(pure(0.1), 0.7, 0.64, 0.7), (approximate(0.5, 0.01), 1.0, 0.19, 1 - math.exp(-0.25))],
+)
+def test_a_sharpened_bound_is_near_the_level_and_below_it(claim, distance, least, level):
+    """Of one run: it is above the level with probability .05 at most."""
+    evidence = evidence_of(laplace(distance), claim, 50_000, 0)
+    bounds, _ = evidence.sharpened(evidence.bounds())
+    assert least < [*bounds.values()][-1] < level
+
+
+@pytest.mark.slow(seconds=1)
 def test_the_worst_pair_is_followed():
     distances, claim = np.full(8, 0.1), pure(0.3)
     distances[5] = 0.8
