@@ -454,6 +454,16 @@ def test_levels_around_an_aim_are_the_denser_the_nearer_to_it(step, ends, near):
     assert portfolio._levels_around(1.0).min() == 1.0  # a refuted claim refutes all below it
 
 
+def test_a_level_above_all_others_starts_without_winnings():
+    portfolio = Portfolio(ea.pure(0.1))
+    before = portfolio._levels["epsilon"].max()
+    portfolio.record(np.zeros(32), np.ones(32), [1] * 32)
+    is_new = portfolio._levels["epsilon"] > before
+    assert is_new.any()
+    assert portfolio._wealth()[is_new] == pytest.approx(0)
+    assert portfolio.won > 5
+
+
 @pytest.mark.parametrize("claim", [ea.pure(0.3), ea.pure(0.0)])
 @pytest.mark.parametrize("p", [0.3, 0.6, 0.95, 0.999])
 def test_the_aim_is_the_level_that_twice_the_draws_should_refute(claim, p):
