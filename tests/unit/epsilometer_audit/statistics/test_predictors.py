@@ -9,8 +9,11 @@ from scipy.stats import laplace, norm
 
 from epsilometer_audit.statistics import predictors
 from epsilometer_audit.statistics.predictors import (
+    ATOMS,
+    DENSE,
     DISCRETE,
     POINTS,
+    SCORES,
     Mixture,
     Points,
     families,
@@ -268,6 +271,11 @@ def test_beside_spikes_other_draws_have_the_noise_between(others):
 
 def test_sixteen_draws_of_values_that_repeat_are_enough():
     assert spikes(Points().with_draws(np.zeros(8), np.zeros(8))) is not None
+
+
+@pytest.mark.parametrize("shares", [DISCRETE, ATOMS, DENSE, SCORES])
+def test_predictors_share_a_wealth_of_one(shares):
+    assert sum(shares.values()) == pytest.approx(1)
 
 
 def test_distributions_are_fitted_anew_as_draws_grow_by_a_sixth_and_later_by_a_half():
