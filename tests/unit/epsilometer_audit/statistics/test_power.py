@@ -19,11 +19,7 @@ from epsilometer_audit.statistics.power import detectable, samples_needed
 from epsilometer_audit.statistics.predictors import Prediction
 from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
 from limit.kl_inf.project import project
-from tests.benchmarks.detectable import CELLS as PRINTED
-from tests.benchmarks.detectable import Cell, found
-from tests.benchmarks.power import sampler
 from tests.unit.audits import single_claims
-from tests.unit.epsilometer_audit.statistics.simulated import refuted
 
 CLAIMS = single_claims()
 by_claim = pytest.mark.parametrize("claim", CLAIMS, ids=Claim.text)
@@ -209,7 +205,7 @@ def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alph
     """With the probability of a Gaussian; all pairs share alpha."""
     one, three = [Step(1, 4000, 4000)], [Step(3, 4000, 4000)]
     learned = nats(one, 0.05, goal, q) - math.log(20)
-    assert learned == pytest.approx(12 + 1.2 * math.log(1 / q), abs=0.1)  # measured, see below
+    assert learned == pytest.approx(12 + 1.2 * math.log(1 / q), abs=0.1)  # as in whole audits
     assert nats(one, 1e-4, goal, q) - math.log(1e4) == pytest.approx(learned, abs=0.1)
     assert nats(three, 0.05, goal, q) - math.log(60) == pytest.approx(learned, abs=0.1)
     steps = [Step(1, 30_000, 40_000), Step(1, 10_000, 10_000)]
@@ -317,50 +313,3 @@ def test_so_many_nats_are_lost_to_learn_noise(claim, level):
         grown = Portfolio(claim, as_reals=True).record(x, y, [30] * 4)
         lost.append(most - grown.at(claim, levels).sum())
     assert power._PREDICTING / 2 < np.sort(lost)[-2] <= power._PREDICTING
-
-
-@pytest.mark.slow(seconds=1)
-@pytest.mark.parametrize(
-    ("claim", "level", "event"),
-    [
-        (pure(1.0), 2.0, None),
-        (pure(0.5), 1.5, 0.01),  # an atom of this probability in noise at the claim
-        pytest.param(renyi({3: 2.0}), 8.0, None, marks=pytest.mark.examples),
-        pytest.param(renyi({3: 2.0}), 5.0, None, marks=pytest.mark.examples),
-        pytest.param(pure(0.01), 0.05, None, marks=pytest.mark.examples),
-        pytest.param(gdp(1.0), 1.5, None, marks=pytest.mark.examples),
-    ],
-)
-def test_levels_are_detected_as_often_as_forecast(claim, level, event):
-    """.9 is forecast: of ten audits that are found with .87, 5 or fewer are one in 300 times.
-
-    A sixth of the draws finds it in 7 of 10 audits at most.
-    """
-    samples = samples_needed(claim, detect=level, event=event)
-    law = sampler(claim, level, event)
-    assert sum(refuted(law, claim, samples, seed) for seed in range(10)) >= 6
-    assert sum(refuted(law, claim, samples // 6, seed) for seed in range(10)) <= 7
-
-
-def name_of(cell: Cell) -> str:
-    return f"{cell.claim.text()} {cell.outputs.__name__}"
-
-
-@pytest.mark.slow(seconds=2)
-@pytest.mark.parametrize("cell", PRINTED, ids=name_of)
-def test_printed_levels_are_found(cell):
-    """Of three audits, each of which finds one with probability .9, none does one in 1000 times.
-
-    `python -m tests.benchmarks.detectable` asks it of 120 audits of each cell.
-    """
-    assert any(found(cell, cell.printed, seed) for seed in range(3))
-
-
-@pytest.mark.slow(seconds=8)
-def test_half_of_the_excess_over_the_claim_is_not_found_each_time():
-    """Printed levels are not far from the least that are found."""
-    missed = 0
-    for cell in PRINTED:
-        level = (cell.first.level + cell.printed) / 2
-        missed += not found(cell, level, 3)
-    assert missed >= 3

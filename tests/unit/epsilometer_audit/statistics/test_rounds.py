@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kstest, norm
+from scipy.stats import kstest
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event
 from epsilometer_audit.outputs.outcomes import learn_layout
-from epsilometer_audit.question.claims import Concentrated, Renyi, approximate, pure
+from epsilometer_audit.question.claims import pure
 from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.rounds import (
@@ -32,14 +32,6 @@ from epsilometer_audit.statistics.rounds import (
 from epsilometer_audit.statistics.stakes import Plan
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from epsilometer_audit.statistics.witnesses import Chosen
-from tests.sharing import FIVE
-from tests.unit.audits import seldom
-from tests.unit.epsilometer_audit.statistics.simulated import (
-    evidence_of,
-    gaussian,
-    laplace,
-    one_of_two,
-)
 
 
 @pytest.mark.parametrize("samples", [10, 11, 45, 60, 100, 1279, 1281, 6400, 10**6])
@@ -528,106 +520,3 @@ def test_a_claim_is_violated_if_it_and_all_levels_below_are_refuted(
     evidence = Evidence(claim, 1, 0.05)
     monkeypatch.setattr(Evidence, "refuted", lambda _: refuted)
     assert evidence.violated({claim: lower}) is violated
-
-
-# --- confidence and power of whole audits ---------------------------------------------------------
-
-
-def error(alpha):
-    """Return the error of type II of N(0, 1) against N(1, 1)."""
-    return float(norm.cdf(norm.isf(alpha) - 1))
-
-
-def four(side, n, rng):
-    """The most that errors of (.1, .8) or less allow: the concave hull of their power."""
-    return rng.choice(4, n, p=np.array([[0, 3, 5, 1], [1, 5, 3, 0]][side]) / 9)
-
-
-UNLIKELIER = 1 / (1 + math.e)
-RESPONSE = one_of_two(UNLIKELIER, 1 - UNLIKELIER)  # epsilon is 1, and delta at 0 is .462
-COIN = one_of_two(0.5, math.exp(0.5) / 2)
-AT_THE_LEVEL = {
-    "pure, Laplace": (pure(0.5), laplace(0.5)),
-    "pure, coin": (pure(math.log(0.5 / (1 - math.exp(0.5) / 2))), COIN),
-    "delta, Laplace": (approximate(0.5, 1 - math.exp(-0.25)), laplace(1.0)),
-    "GDP": (ea.gdp(1.0), gaussian),
-    "Rényi 2 and 4": (ea.renyi({2: 1.0, 4: 2.0}), gaussian),
-    "zCDP": (ea.zcdp(0.5), gaussian),
-    "profile": (ea.profile({0: math.tanh(0.5), 0.5: 0.2891, 1: 0}), RESPONSE),
-    "tradeoff": (ea.tradeoff({0.1: error(0.1), 0.3: error(0.3)}), gaussian),
-    "tradeoff, its lines": (ea.tradeoff({0.1: 0.8}), four),
-    "identical": (pure(0.001), laplace(0.0)),
-}
-
-
-@pytest.mark.slow(seconds=5)
-@pytest.mark.parametrize("name", AT_THE_LEVEL)
-def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
-    claim, law = AT_THE_LEVEL[name]
-    assert seldom(lambda seed: evidence_of(law, claim, 600, seed, alpha=0.2).refuted(), 0.2)
-
-
-@pytest.mark.slow(seconds=2)
-@pytest.mark.parametrize(
-    ("claim", "law", "level", "least", "draws"),
-    [
-        (pure(0.1), laplace(0.7), 0.7, 0.64, 20_000),
-        (ea.gdp(0.1), gaussian, 1.0, 0.93, 20_000),
-        (Renyi(2, 0.1), gaussian, 1.0, 0.7, 20_000),
-        (Concentrated(0.1), gaussian, 0.5, 0.38, 10_000),
-        (approximate(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.18, 10_000),
-        (Renyi(5000.0, 0.1), gaussian, 2500.0, 0.1, 5000),
-    ],
-)
-def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least, draws):
-    """Medians of three runs, of delta where it is claimed; at most one of them above the level."""
-    bounds = [last_bound(law, claim, draws, seed) for seed in range(3)]
-    assert least < np.median(bounds) < level
-    assert sum(bound > level for bound in bounds) <= 1
-
-
-def last_bound(law, claim, draws, seed):
-    """Return the bound for the last level of the claim: of (epsilon, delta), of delta."""
-    return [*evidence_of(law, claim, draws, seed).bounds().values()][-1]
-
-
-@pytest.mark.slow(seconds=1)
-@pytest.mark.parametrize(
-    ("claim", "distance", "least", "level"),
-    [(pure(0.1), 0.7, 0.64, 0.7), (approximate(0.5, 0.01), 1.0, 0.19, 1 - math.exp(-0.25))],
-)
-def test_a_sharpened_bound_is_near_the_level_and_below_it(claim, distance, least, level):
-    """Of one run: it is above the level with probability .05 at most."""
-    evidence = evidence_of(laplace(distance), claim, 50_000, 0)
-    bounds, _ = evidence.sharpened(evidence.bounds())
-    assert least < [*bounds.values()][-1] < level
-
-
-@pytest.mark.slow(seconds=1)
-def test_the_worst_pair_is_followed():
-    distances, claim = np.full(8, 0.1), pure(0.3)
-    distances[5] = 0.8
-    rng = np.random.default_rng(5)
-    evidence = run_rounds(
-        lambda sides, n: [rng.laplace(side * distances[pair], 1, n) for pair, side in sides],
-        schedule(20_000, 8),
-        Evidence(claim, 8, 0.05, as_reals=True),
-    )
-    assert evidence.best == 5
-    assert evidence.refuted()
-    assert 0.6 < evidence.bounds()[claim] < 0.8
-
-
-@pytest.mark.slow(seconds=2)
-@pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize(("p", "q", "enough", "most"), [(0.0, 1.0, 4.9, 50), (0.1, 0.9, 1.2, 2.2)])
-def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough, most):
-    """The divergences of outputs that both sides have are at most ln 9 = 2.197."""
-    claim = ea.renyi(dict.fromkeys((1.01, 2.0, 20.0, 500.0), 3.0))
-    before = np.full(4, enough)
-    for draws in (2000, 20_000, 200_000):
-        bounds = evidence_of(one_of_two(p, q), claim, draws, seed).bounds()
-        now = np.array([*bounds.values()])
-        assert (before < now).all() if q == 1 else (before <= now).all()
-        assert (now < most).all()
-        before = now

@@ -1,4 +1,4 @@
-"""What verdicts say by the statistics of an audit: the last look, detectable levels, curves."""
+"""Whole audits: how often they are right, what forecasts are worth, and what verdicts say."""
 
 from __future__ import annotations
 
@@ -10,16 +10,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.answer import conclusion
-from epsilometer_audit.question.claims import pure
+from epsilometer_audit.question.claims import Concentrated, Renyi, approximate, gdp, pure, renyi
 from epsilometer_audit.statistics import rounds
-from epsilometer_audit.statistics.power import EVENTS
+from epsilometer_audit.statistics.power import EVENTS, samples_needed
+from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
+from tests.benchmarks.detectable import CELLS as PRINTED
+from tests.benchmarks.detectable import Cell, found
+from tests.benchmarks.power import sampler
 from tests.sharing import FIVE
-from tests.unit.audits import audited
-from tests.unit.epsilometer_audit.statistics.simulated import gaussian, laplace, one_of_two
+from tests.unit.audits import audited, seldom
+from tests.unit.epsilometer_audit.statistics.simulated import (
+    evidence_of,
+    gaussian,
+    laplace,
+    one_of_two,
+    refuted,
+)
 
 
 @pytest.mark.slow(seconds=2)
@@ -180,3 +191,156 @@ def test_the_points_of_a_trade_off_curve_are_tested(point, seed):
     alpha, beta = point
     claimed = f"VIOLATED: a trade-off curve, beta at alpha: {beta} at {alpha} is claimed"
     assert str(verdict).startswith(f"{claimed}, near alpha = {alpha} epsilon at delta = 0.111111")
+
+
+# --- confidence and power of whole audits ---------------------------------------------------------
+
+
+def error(alpha):
+    """Return the error of type II of N(0, 1) against N(1, 1)."""
+    return float(norm.cdf(norm.isf(alpha) - 1))
+
+
+def four(side, n, rng):
+    """The most that errors of (.1, .8) or less allow: the concave hull of their power."""
+    return rng.choice(4, n, p=np.array([[0, 3, 5, 1], [1, 5, 3, 0]][side]) / 9)
+
+
+UNLIKELIER = 1 / (1 + math.e)
+RESPONSE = one_of_two(UNLIKELIER, 1 - UNLIKELIER)  # epsilon is 1, and delta at 0 is .462
+COIN = one_of_two(0.5, math.exp(0.5) / 2)
+AT_THE_LEVEL = {
+    "pure, Laplace": (pure(0.5), laplace(0.5)),
+    "pure, coin": (pure(math.log(0.5 / (1 - math.exp(0.5) / 2))), COIN),
+    "delta, Laplace": (approximate(0.5, 1 - math.exp(-0.25)), laplace(1.0)),
+    "GDP": (ea.gdp(1.0), gaussian),
+    "Rényi 2 and 4": (ea.renyi({2: 1.0, 4: 2.0}), gaussian),
+    "zCDP": (ea.zcdp(0.5), gaussian),
+    "profile": (ea.profile({0: math.tanh(0.5), 0.5: 0.2891, 1: 0}), RESPONSE),
+    "tradeoff": (ea.tradeoff({0.1: error(0.1), 0.3: error(0.3)}), gaussian),
+    "tradeoff, its lines": (ea.tradeoff({0.1: 0.8}), four),
+    "identical": (pure(0.001), laplace(0.0)),
+}
+
+
+@pytest.mark.slow(seconds=5)
+@pytest.mark.parametrize("name", AT_THE_LEVEL)
+def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
+    claim, law = AT_THE_LEVEL[name]
+    assert seldom(lambda seed: evidence_of(law, claim, 600, seed, alpha=0.2).refuted(), 0.2)
+
+
+@pytest.mark.slow(seconds=2)
+@pytest.mark.parametrize(
+    ("claim", "law", "level", "least", "draws"),
+    [
+        (pure(0.1), laplace(0.7), 0.7, 0.64, 20_000),
+        (ea.gdp(0.1), gaussian, 1.0, 0.93, 20_000),
+        (Renyi(2, 0.1), gaussian, 1.0, 0.7, 20_000),
+        (Concentrated(0.1), gaussian, 0.5, 0.38, 10_000),
+        (approximate(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.18, 10_000),
+        (Renyi(5000.0, 0.1), gaussian, 2500.0, 0.1, 5000),
+    ],
+)
+def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least, draws):
+    """Medians of three runs, of delta where it is claimed; at most one of them above the level."""
+    bounds = [last_bound(law, claim, draws, seed) for seed in range(3)]
+    assert least < np.median(bounds) < level
+    assert sum(bound > level for bound in bounds) <= 1
+
+
+def last_bound(law, claim, draws, seed):
+    """Return the bound for the last level of the claim: of (epsilon, delta), of delta."""
+    return [*evidence_of(law, claim, draws, seed).bounds().values()][-1]
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(
+    ("claim", "distance", "least", "level"),
+    [(pure(0.1), 0.7, 0.64, 0.7), (approximate(0.5, 0.01), 1.0, 0.19, 1 - math.exp(-0.25))],
+)
+def test_a_sharpened_bound_is_near_the_level_and_below_it(claim, distance, least, level):
+    """Of one run: it is above the level with probability .05 at most."""
+    evidence = evidence_of(laplace(distance), claim, 50_000, 0)
+    bounds, _ = evidence.sharpened(evidence.bounds())
+    assert least < [*bounds.values()][-1] < level
+
+
+@pytest.mark.slow(seconds=1)
+def test_the_worst_pair_is_followed():
+    distances, claim = np.full(8, 0.1), pure(0.3)
+    distances[5] = 0.8
+    rng = np.random.default_rng(5)
+    evidence = run_rounds(
+        lambda sides, n: [rng.laplace(side * distances[pair], 1, n) for pair, side in sides],
+        schedule(20_000, 8),
+        Evidence(claim, 8, 0.05, as_reals=True),
+    )
+    assert evidence.best == 5
+    assert evidence.refuted()
+    assert 0.6 < evidence.bounds()[claim] < 0.8
+
+
+@pytest.mark.slow(seconds=2)
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize(("p", "q", "enough", "most"), [(0.0, 1.0, 4.9, 50), (0.1, 0.9, 1.2, 2.2)])
+def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough, most):
+    """The divergences of outputs that both sides have are at most ln 9 = 2.197."""
+    claim = ea.renyi(dict.fromkeys((1.01, 2.0, 20.0, 500.0), 3.0))
+    before = np.full(4, enough)
+    for draws in (2000, 20_000, 200_000):
+        bounds = evidence_of(one_of_two(p, q), claim, draws, seed).bounds()
+        now = np.array([*bounds.values()])
+        assert (before < now).all() if q == 1 else (before <= now).all()
+        assert (now < most).all()
+        before = now
+
+
+# --- what forecasts are worth ---------------------------------------------------------------------
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(
+    ("claim", "level", "event"),
+    [
+        (pure(1.0), 2.0, None),
+        (pure(0.5), 1.5, 0.01),  # an atom of this probability in noise at the claim
+        pytest.param(renyi({3: 2.0}), 8.0, None, marks=pytest.mark.examples),
+        pytest.param(renyi({3: 2.0}), 5.0, None, marks=pytest.mark.examples),
+        pytest.param(pure(0.01), 0.05, None, marks=pytest.mark.examples),
+        pytest.param(gdp(1.0), 1.5, None, marks=pytest.mark.examples),
+    ],
+)
+def test_levels_are_detected_as_often_as_forecast(claim, level, event):
+    """.9 is forecast: of ten audits that are found with .87, 5 or fewer are one in 300 times.
+
+    A sixth of the draws finds it in 7 of 10 audits at most.
+    """
+    samples = samples_needed(claim, detect=level, event=event)
+    law = sampler(claim, level, event)
+    assert sum(refuted(law, claim, samples, seed) for seed in range(10)) >= 6
+    assert sum(refuted(law, claim, samples // 6, seed) for seed in range(10)) <= 7
+
+
+def name_of(cell: Cell) -> str:
+    return f"{cell.claim.text()} {cell.outputs.__name__}"
+
+
+@pytest.mark.slow(seconds=2)
+@pytest.mark.parametrize("cell", PRINTED, ids=name_of)
+def test_printed_levels_are_found(cell):
+    """Of three audits, each of which finds one with probability .9, none does one in 1000 times.
+
+    `python -m tests.benchmarks.detectable` asks it of 120 audits of each cell.
+    """
+    assert any(found(cell, cell.printed, seed) for seed in range(3))
+
+
+@pytest.mark.slow(seconds=8)
+def test_half_of_the_excess_over_the_claim_is_not_found_each_time():
+    """Printed levels are not far from the least that are found."""
+    missed = 0
+    for cell in PRINTED:
+        level = (cell.first.level + cell.printed) / 2
+        missed += not found(cell, level, 3)
+    assert missed >= 3
