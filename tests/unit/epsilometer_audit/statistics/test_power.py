@@ -183,19 +183,24 @@ def test_every_claim_has_a_level_that_is_detectable(claim):
     assert claim.level < level < (fewer or math.inf)
 
 
-def nats(steps, alpha, goal, q, joint=False):
+def least_level(steps, alpha, goal, q, joint=False):
+    """Return the least level of an event of this probability that is detected."""
+    levels = np.linspace(0.5, 4, 10_000)
+    return levels[power._detected(pure(0.5), levels, steps, alpha, goal, q, joint).argmax()]
+
+
+def nats(steps, alpha, goal, q, before=0):
     """Return what bets on an event win in the draws that it takes to detect it, with its level.
 
-    The growth of the draws, less so many standard deviations as the goal says.
+    The growth of the draws, less so many standard deviations as the goal says. An event of two
+    columns is in a table of half of the draws ``before``, of both sides, and has half of them.
     """
-    claim = pure(0.5)
-    levels = np.linspace(0.5, 4, 20_000)
-    level = levels[power._detected(claim, levels, steps, alpha, goal, q, joint).argmax()]
+    level = least_level(steps, alpha, goal, q, joint=before > 0)
     p, rarer, draws = np.array([q * math.exp(level)]), np.array([q]), steps[0].ahead
-    if joint:
-        p, rarer, _ = power._in_table(p, rarer, draws // 4)
+    if before:
+        p, rarer, _ = power._in_table(p, rarer, before // 4)
         draws = draws // 2
-    (growth,), (variance,) = power._growth_of_event(claim, p, rarer)
+    (growth,), (variance,) = power._growth_of_event(pure(0.5), p, rarer)
     return draws * growth - stats.norm.ppf(goal) * math.sqrt(draws * variance)
 
 
@@ -208,9 +213,30 @@ def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alph
     assert learned == pytest.approx(12 + 1.2 * math.log(1 / q), abs=0.1)  # as in whole audits
     assert nats(one, 1e-4, goal, q) - math.log(1e4) == pytest.approx(learned, abs=0.1)
     assert nats(three, 0.05, goal, q) - math.log(60) == pytest.approx(learned, abs=0.1)
-    steps = [Step(1, 30_000, 40_000), Step(1, 10_000, 10_000)]
-    in_table = nats(steps, 1e-9, goal, q, joint=True) - math.log(1e9)
-    assert in_table >= learned - 0.1  # of half of the draws, once its table is chosen
+
+
+TWO_COLUMNS = pytest.mark.parametrize(
+    ("steps", "before"),
+    [
+        ([Step(1, 30_000, 40_000), Step(1, 10_000, 10_000)], 40_000),
+        ([Step(2, 2000, 40_000), Step(1, 38_000, 38_000)], 4000),  # which rank the pairs
+    ],
+)
+
+
+@TWO_COLUMNS
+def test_an_event_of_two_columns_pays_from_half_of_the_draws(steps, before):
+    rarer = power._in_table(np.array([0.2]), np.array([0.05]), before // 4)[1].item()
+    learned = nats(steps, 1e-250, 0.9, 0.05, before) - math.log(steps[0].pairs * 1e250)
+    assert learned == pytest.approx(12 + 1.2 * math.log(1 / rarer), abs=1)
+
+
+@TWO_COLUMNS
+def test_an_event_of_two_columns_is_detected_once_its_table_is_chosen(steps, before):
+    level = least_level(steps, 0.5, 0.5, 0.05, joint=True)
+    p = 0.05 * np.exp([level - 4e-4, level])
+    _, _, seen = power._in_table(p, np.array([0.05, 0.05]), before // 4)
+    assert seen.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(("first", "drops", "growth"), [(40, True, 3.5 / 40), (40, False, None)])
