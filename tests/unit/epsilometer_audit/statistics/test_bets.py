@@ -138,7 +138,7 @@ def level_of(claim, p, q, order):
     return float(claim.of(events @ p, events @ q).max())
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(p=laws, q=laws, mean=st.floats(0.02, 0.98), ahead=st.integers(1, 10**6), data=st.data())
 @by_claim
 def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, data):
