@@ -28,7 +28,7 @@ def smallest(right, guesses, limits, costs):
     return linprog([1, *[0] * (q * r)], rows, above, bounds=bounds).fun
 
 
-@pytest.mark.parametrize("scale", [0.003, 0.01, 0.015, 0.022, 0.03, 0.04, 0.05, 0.2])
+@pytest.mark.parametrize("scale", [0.003, 0.015, 0.03, 0.05, 0.2])
 @pytest.mark.parametrize(("right", "guesses"), [(1, 3), (9, 12), (12, 12), (33, 40)])
 def test_no_weights_are_better_than_those_of_the_recursion(right, guesses, scale):
     limits, costs = scale * np.array([1.0, 2.0, 0.5]), np.exp([0.5, 1.0, 1.8])
@@ -64,14 +64,10 @@ def test_the_p_value_is_near_the_least_of_all_weights():
     for right, r, m, mu in [
         (17, 20, 100, 0.5),
         (18, 20, 400, 0.3),
-        (30, 40, 100, 0.5),
         (12, 12, 1000, 0.5),
         (28, 40, 100, 0.2),
         (19, 20, 100, 1.0),
-        (9, 10, 50, 0.3),
-        (16, 20, 50, 1.0),
         (33, 40, 200, 0.5),
-        (34, 40, 400, 0.3),
         (26, 30, 2000, 0.2),
     ]:
         counted = Counted(Rule(r, 0), right, m, 1.0)
