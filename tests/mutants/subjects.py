@@ -9,7 +9,10 @@ from pathlib import Path
 
 _NEIGHBOURS = "unit/test_audit_neighbours.py"
 _LOOKS = "unit/test_audit_looks.py"
-_WHOLE = "unit/test_whole_outputs.py"
+_OUTPUTS = "unit/epsilometer_audit/outputs"
+_ANY_OUTPUTS = [f"{_OUTPUTS}/test_containers.py", f"{_OUTPUTS}/test_leaks.py"]
+_CHECKS = "unit/epsilometer_audit/checks"
+_SERVING = "unit/epsilometer_audit/serving"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
 _TABLES = ["unit/test_tables.py", "unit/test_captions.py", "unit/test_curves.py"]
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
@@ -55,27 +58,24 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/question/pairs.py": ["unit/test_accepted_pairs.py"],
     "src/epsilometer_audit/question/question.py": ["unit/test_audit.py", "unit/test_verdict.py"],
     "src/epsilometer_audit/question/*.py": ["unit/test_audit_domains.py", _NEIGHBOURS],
-    "src/epsilometer_audit/outputs/callables.py": ["unit/test_audit_sources.py"],
-    "src/epsilometer_audit/outputs/child_process.py": ["unit/test_child_process.py"],
+    "src/epsilometer_audit/outputs/callables.py": [
+        f"{_SERVING}/test_sampling.py",
+        f"{_SERVING}/test_loading.py",
+    ],
+    "src/epsilometer_audit/outputs/child_process.py": [],
     "src/epsilometer_audit/outputs/formats.py": [
         "unit/test_audit_domains.py",
         "unit/test_audit.py",
         "unit/test_verdict.py",
     ],
-    "src/epsilometer_audit/outputs/recorded.py": ["unit/test_audit_recorded.py"],
-    "src/epsilometer_audit/outputs/words.py": [
-        "unit/test_audit_outcomes.py",
-        "unit/test_relations.py",
-        _WHOLE,
-    ],
-    "src/epsilometer_audit/outputs/worker.py": ["unit/test_audit_sources.py"],
-    "src/epsilometer_audit/outputs/*.py": ["unit/test_audit_outcomes.py", _WHOLE],
+    "src/epsilometer_audit/outputs/recorded.py": [],
+    "src/epsilometer_audit/outputs/worker.py": [f"{_SERVING}/test_program.py"],
+    "src/epsilometer_audit/outputs/outcomes.py": _ANY_OUTPUTS,
+    "src/epsilometer_audit/outputs/*.py": [f"{_OUTPUTS}/test_outcomes.py", *_ANY_OUTPUTS],
     "src/epsilometer_audit/checks/accepted_pairs.py": ["unit/test_accepted_pairs.py"],
-    "src/epsilometer_audit/checks/fresh_processes.py": [
-        "unit/test_audit_sampler.py",
-        "unit/test_constant_seeds.py",
-    ],
-    "src/epsilometer_audit/checks/*.py": ["unit/test_audit_sampler.py"],
+    "src/epsilometer_audit/checks/fresh_processes.py": [],
+    "src/epsilometer_audit/checks/sampler.py": [],
+    "src/epsilometer_audit/checks/*.py": [f"{_CHECKS}/test_sampler.py"],
     "src/epsilometer_audit/statistics/guessing.py": ["unit/test_one_run.py"],
     "src/epsilometer_audit/statistics/profiles.py": ["unit/test_profiles.py"],
     "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py"],
@@ -103,7 +103,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_workflow/reports/*/tables.py": _TABLES,
     "src/epsilometer_audit/auditing.py": [
         "unit/test_audit.py",
-        "unit/test_audit_recorded.py",
+        f"{_OUTPUTS}/test_recorded.py",
         "contract/test_use_of_draws.py",
     ],
 }

@@ -51,13 +51,6 @@ def forks(x, size, rng):  # an exit of a child is no exit of the audit
         os._exit(0)
     os.waitpid(child, 0)
     return good(x, size, rng)
-
-def changes(x, size, rng):
-    import decimal, warnings
-    np.seterr(all="raise")
-    warnings.simplefilter("error")
-    decimal.getcontext().prec = 1
-    return good(x, size, rng) * 1e-320
 """
 PAIR = ("--pair", "[0]", "[1]", "--epsilon", "1", "--quiet")
 FEW = ("--samples", "100", "--no-checks")
@@ -151,13 +144,3 @@ def test_the_processes_of_a_command_end_with_it(number, folder):
     assert child.returncode == (130 if number == signal.SIGINT else -number)
     assert err == (b"epsilometer: interrupted\n" if number == signal.SIGINT else b"")
     assert until(lambda: gone(pid))
-
-
-def test_settings_of_a_mechanism_do_not_change_its_audit():
-    own = {}
-    exec(CODE, own)  # noqa: S102
-    verdicts = [
-        ea.audit(own[name], [([0], [1])], ea.pure(0.1), samples=2000, check_sampler=False)
-        for name in ("changes", "good")
-    ]
-    assert [verdict.verdict for verdict in verdicts] == ["violated", "violated"]
