@@ -27,6 +27,13 @@ def clustered(outputs, sizes):
     return permutations.clustered(codes, times, sizes)
 
 
+def agreement(outputs, rows):
+    codes = np.unique(outputs, return_inverse=True)[1]
+    return permutations.agreement(codes, rows)
+
+
+# --- clusters and agreement -----------------------------------------------------------------------
+
 P_VALUES = {
     "clusters": lambda outputs: clustered(outputs, [2, 3, 3]),
     "agreement": lambda outputs: agreement(outputs, np.arange(6).reshape(2, 3)).p,
