@@ -30,7 +30,6 @@ def mixed(x, size, seed):
 
 HONEST: dict[str, Law] = {
     "laplace": lambda x, n, s: rng(s).laplace(x, 1, n),
-    "cauchy": lambda x, n, s: rng(s).standard_cauchy(n) * 10.0 ** (300 * x),
     "coin": lambda x, n, s: rng(s).random(n) < 0.5 + 0.2 * x,
     "one in a thousand": lambda x, n, s: (rng(s).random(n) < 1e-3 * (1 + x)).astype(int),
     "atom and rare reals": lambda x, n, s: rng(s).random(n) * (rng(s + 1).random(n) < 0.02),
@@ -38,7 +37,6 @@ HONEST: dict[str, Law] = {
     "words": words,
     "geometric": lambda x, n, s: rng(s).geometric(0.03, n),
     "mixed": mixed,
-    "rounded": lambda x, n, s: rng(s).laplace(x, 1, n).round(1),
     "vectors": lambda x, n, s: rng(s).normal(x, 1, (n, 8)),
     "records": lambda x, n, s: [{"a": a, "b": a > 1} for a in rng(s).normal(x, 1, n).tolist()],
 }

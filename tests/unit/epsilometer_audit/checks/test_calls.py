@@ -99,6 +99,10 @@ def test_draws_are_of_short_calls_a_long_one_and_ones_between_which_inputs_chang
     inputs = [x for x, *_ in draw.asked]
     before = dict(zip(draw.asked, [-1, *inputs], strict=False))
     assert inputs != sorted(inputs)
+    seeds = {seed for *_, seed in draw.asked}
+    assert len(seeds) == len(draw.asked)
+    assert all(type(seed) is int and 0 <= seed < 2**31 for seed in seeds)
+    assert max(seeds) > 2**28  # but for a chance of 8^-150
     short = ones = 20
     long = 800 - 12 * short - ones - short  # of which one call is repeated later
     for x, sample in enumerate(samples):
@@ -111,15 +115,6 @@ def test_draws_are_of_short_calls_a_long_one_and_ones_between_which_inputs_chang
         assert sizes[sample.longest] == long == sample.long.stop - sample.long.start
         assert sample.short.shape == (12, short)
         assert sample.before.tolist() == np.repeat([before[each] for each in own], sizes).tolist()
-
-
-def test_every_call_has_another_seed_of_31_bits():
-    recorder = Recorder()
-    draw_calls(recorder, [0, 1, 2], 999, rng(0))
-    seeds = [seed for *_, seed in recorder.asked]
-    assert len(set(seeds)) == len(seeds)
-    assert all(type(seed) is int and 0 <= seed < 2**31 for seed in seeds)
-    assert max(seeds) > 2**28  # but for a chance of 8^-40
 
 
 def test_groups_of_draws_are_those_of_their_names():

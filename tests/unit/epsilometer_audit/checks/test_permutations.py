@@ -101,16 +101,19 @@ def test_scores_have_mean_0_and_variance_1():
     assert not constant[:].any()
 
 
-@pytest.mark.parametrize(("size", "smaller"), [(5, 5), (20, 20), (30, 20), (48, 2)])
-def test_the_bound_of_a_group_is_that_of_bennett(size, smaller):
-    """2 exp(-n h(b t / n) / b^2), h(u) = (1 + u) log(1 + u) - u; of the complement if smaller."""
-    draws = np.sort(rng(3).exponential(size=50))
-    own = of_draws(draws)[:]
-    b = np.abs(own).max()
-    u = b * abs(own[:size].sum()) / smaller
-    wanted = 2 * math.exp(-smaller / b**2 * ((1 + u) * math.log(1 + u) - u))
-    assert of_group(draws, 0, size) == pytest.approx(min(wanted, 1))
-    assert wanted < 1 or size == 5
+@pytest.mark.parametrize(("size", "n", "u"), [(5, 5, 3), (10, 10, 3), (30, 10, 1)])
+def test_the_bound_of_a_group_is_that_of_bennett(size, n, u):
+    """2 exp(-n h(u) / b^2), h(u) = (1 + u) log(1 + u) - u, of n draws, or of the others if fewer.
+
+    A fourth of the draws have the largest score, b = sqrt(3), and u is b times the mean score.
+    """
+    draws = np.repeat([1.0, 0.0], [10, 30])
+    wanted = 2 * math.exp(-n / 3 * ((1 + u) * math.log(1 + u) - u))
+    assert of_group(draws, 0, size) == pytest.approx(wanted)
+
+
+def test_a_bound_is_no_more_than_1():
+    assert of_group(rng(3).normal(size=50), 0, 50) == 1
 
 
 @pytest.mark.parametrize("n", [120, 125])

@@ -312,8 +312,6 @@ def test_recorded_outputs_of_any_law_pass(law):
 def test_outputs_written_three_times_fail(law):
     outputs = np.repeat(HONEST[law](0, 800, 1), 3, axis=0)
     assert results(outputs[1:-1]) == {"repetitions": "failed"}
-    if law in ("laplace", "vectors"):
-        assert results(rng(3).permutation(outputs)) == {"repetitions": "failed"}
 
 
 @pytest.mark.parametrize("fails", [True, False])
@@ -336,12 +334,9 @@ def test_forty_recorded_outputs_are_looked_at(monkeypatch):
 @pytest.mark.parametrize(("longest", "size"), [(20, 16), (9, 9)])
 def test_six_stretches_reach_from_the_first_draw_to_the_last(longest, size):
     own = permutations.Scores(np.arange(100.0), np.ones(100), np.arange(100))
-    stretches = np.searchsorted(own[:], sampler._stretches(own, longest))  # numbers of draws
-    assert stretches.shape == (6, size)
-    assert (np.diff(stretches) == 1).all()
-    starts = stretches[:, 0]
-    assert (starts[0], starts[-1]) == (0, 100 - size)
-    assert max(np.abs(np.diff(starts) - (100 - size) / 5)) < 1
+    draws = np.searchsorted(own[:], sampler._stretches(own, longest))
+    starts = np.linspace(0, 100 - size, 6).astype(int)
+    assert draws.tolist() == [[*range(start, start + size)] for start in starts]
 
 
 def test_orders_of_their_own_are_noted():

@@ -3,7 +3,6 @@
 import collections
 import dataclasses
 import datetime
-import json
 import math
 
 import attrs
@@ -72,21 +71,16 @@ def first_two(x, *rest):
 
 
 DAY = np.datetime64("2020-01-01", "ns")
-EPOCH = datetime.datetime(2020, 1, 1)
 LEAKS = {
     "key of 200": mostly(lambda x, rng: {f"k{i}": x if i == 150 else 0 for i in range(200)}),
-    "last of 152": mostly(lambda x, rng: ["w"] * 151 + [x]),
     "end of a text": hashes,
     "number": texts(str),
-    "json": texts(lambda v: json.dumps({"id": "a", "value": [v]})),
-    "datetime": texts(lambda v: EPOCH + datetime.timedelta(days=v)),
     "time": texts(minute),
     "message": mostly(fail),
     "zero": mostly(lambda x, rng: -0.0 if x else 0.0),
     "zeros": lambda x, size, rng: np.where(rng.random(size) < 0.5, -0.0 if x else 0.0, 1),
     "index": mostly(lambda x, rng: pd.DataFrame({"n": histogram(x, rng)})),
     "columns": mostly(lambda x, rng: pd.DataFrame({f"column {x}": [1]})),
-    "rows": reals(lambda v: pd.DataFrame({"a": 1, "b": v})),
     "mask": masked,
     "field": reals(lambda v: np.rec.fromarrays([v.astype(int), v])),
     "named tuple": mostly(lambda x, rng: Red(1) if x else Blue(1)),
@@ -116,7 +110,7 @@ def test_a_leak_anywhere_in_outputs_is_in_a_column(name):
 
 @pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("name", ["message", "end of a text", "time", "zeros"])
+@pytest.mark.parametrize("name", ["message", "time"])
 def test_such_a_leak_is_a_violation(name, seed):
     options = {"samples": 400, "seed": seed, "check_sampler": False, "failures": name == "message"}
     assert ea.audit(LEAKS[name], PAIRS, CLAIM, **options).verdict == "violated"

@@ -31,13 +31,6 @@ def test_words_of_several_calls_are_joined_by_value():
     assert len(together.values) == 4
 
 
-def test_dictionaries_of_numbers_are_columns_in_the_order_of_their_keys():
-    calls = [joined([[{"b": x, "a": -x}] * 4]) for x in (1.5, 2.5)]
-    together = joined(calls)
-    assert repr(together.tolist()[3:5]) == "[{'b': 1.5, 'a': -1.5}, {'b': 2.5, 'a': -2.5}]"
-    assert learn_layout(together).encode(calls[1])[0].tolist() == [-2.5, 2.5]
-
-
 def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
     one, other = ((0, 0), (0, 0)), ((1, 0), (0, 0))
     calls = [[(one, other)] * 3, [(one,) * 9, (other,)]]

@@ -16,10 +16,10 @@ from epsilometer_audit.outputs.outcomes import learn_layout
         ("numbers", "it is 12.50 of 007", (12.5, 7)),
         ("first number", "1 of 2 of 3", 1),
         ("last number", "1 of 2 of 3", 3),
-        ("digits times 1 and 3", "1-23", 3 + 3 * 2 + 1),
+        ("digits times 1 and 3", "1-2345", 5 + 3 * 4 + 3 + 3 * 2 + 1),
         ("digits times their places", "12X", 10 + 2 * 2 + 3 * 1),
         ("digits times their places", "x12", 2 + 2 * 1),
-        ("check sum of digits", "5-78", 8 + (1 + 4) + 5),
+        ("check sum of digits", "9-5678", 8 + (1 + 4) + 6 + (1 + 0) + 9),
         ("digits modulo 96,030", "96031", 1),
     ],
 )

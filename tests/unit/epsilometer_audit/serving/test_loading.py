@@ -128,23 +128,17 @@ def test_parameters_are_given_by_name(function, parameters, draws):
 BAD_SPECS = [  # a source, words of the error, parameters
     ("", ["'' is no source; write file.py:function"], {}),
     ("survey.py", ["'survey.py' is no source"], {}),
-    ("survey.py:noisy(1)", ["'survey.py:noisy(1)' is no source"], {}),
     ("two words:f", ["'two words:f' is no source"], {}),
     ("surwey.py:noisy", ["surwey.py cannot be read: no such file; did you mean 'survey.py'?"], {}),
-    ("there/survey.py:noisy", ["there/survey.py cannot be read: no such file"], {}),
     ("./notes.txt:noisy", ["./notes.txt is not a Python file"], {}),
     ("survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"], {}),
-    ("survey.py:scaled.cal", ["survey.py has no function 'cal'; did you mean 'call'?"], {}),
     ("survey.py:constant", ["survey.py:constant must be a function"], {}),
-    ("survey.py:Scaled.call", ["Scaled.call is the method of a class"], {}),
     ("broken.py:f", ["broken.py cannot be loaded: SyntaxError", "(broken.py:2)"], {}),
     ("lonely.py:f", ["cannot be loaded: ModuleNotFoundError", "'nowhere'", "(lonely.py:1)"], {}),
-    ("leaving.py:f", ["leaving.py cannot be loaded: called sys.exit(0)"], {}),
     ("numpi.linalg:norm", ["numpi.linalg cannot be imported: no module 'numpi'"], {}),
     ("numpy.linalgs:norm", ["no module 'numpy.linalgs'", "did you mean 'linalg'?"], {}),
     ("survey.py:first", ["no parameter 'epsilom'; did you mean 'epsilon'"], {"epsilom": 1}),
     ("survey.py:first", ["takes no parameter 'clip'"], {"epsilon": 1, "clip": 2}),
-    ("survey.py:first", ["takes no input"], {"x": 1, "epsilon": 1}),
 ]
 
 
@@ -153,7 +147,6 @@ def test_the_error_of_a_bad_source_is_one_line(folder, spec, words, parameters):
     (folder / "notes.txt").write_text("x")
     (folder / "broken.py").write_text("x = 1\ndef f(:\n")
     (folder / "lonely.py").write_text("import nowhere\n")
-    (folder / "leaving.py").write_text("raise SystemExit(0)\n")
     with error_in_one_line(ArgumentError, words):
         load(spec, parameters=parameters)
 
