@@ -55,6 +55,12 @@ def test_of_vectors_four_entries_and_the_sum_of_all_with_a_sign_each_have_scores
     assert any(of_sum[:] == standardised(stats.rankdata(each)) for each in sums)
 
 
+def test_entries_that_do_not_vary_have_no_score():
+    rows = np.zeros((50, 9))
+    rows[:, 7:] = rng(3).normal(size=(50, 2))
+    assert len(Sample([rows], "").scores) == 4  # of both entries, their sum and its distance
+
+
 def test_many_numbers_have_classes_that_are_finest_near_both_ends():
     numbers = rng(4).permutation(20_000).astype(float)
     of_numbers = calls._classes([numbers[:9000], numbers[9000:]])

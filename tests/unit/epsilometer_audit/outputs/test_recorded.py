@@ -119,6 +119,7 @@ def test_a_column_of_parquet(name):
 ARRAYS = [  # of one file or two; the outputs on x
     ([np.arange(14.0).reshape(2, 7)], np.arange(7.0)),
     ([np.zeros((2, 7, 3), int)], np.zeros((7, 3), int)),
+    ([np.arange(3.0), np.arange(4)], np.arange(3.0)),
     ([np.eye(3, 2), np.ones((4, 2))], np.eye(3, 2)),
 ]
 
