@@ -285,12 +285,11 @@ def test_all_draws_of_an_honest_audit_pass(law):
     assert check_drawn(*batches).result == "passed"
 
 
-def test_a_drift_is_found_on_the_side_with_more_kinds_of_outputs():
-    few, many = ([rng(i).integers(kinds, size=2000) for i in range(4)] for kinds in (2, 50))
-    drifting = [np.where(rng(9 + i).random(2000) < i / 20, 49, side) for i, side in enumerate(many)]
-    assert check_drawn(few, many).result == check_drawn(many, few).result == "passed"
-    assert check_drawn(few, drifting).text.startswith("on x',")
-    assert check_drawn(drifting, few).text.startswith("on x,")
+def test_a_drift_is_found_on_its_side():
+    still = [rng(i).normal(size=2000) for i in range(4)]
+    drifting = [rng(i).integers(50, size=2000) + 20 * i for i in range(4)]
+    assert check_drawn(still, drifting).text.startswith("on x',")
+    assert check_drawn(drifting, still).text.startswith("on x,")
 
 
 # --- recorded outputs -----------------------------------------------------------------------------
