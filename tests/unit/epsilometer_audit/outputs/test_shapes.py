@@ -1,5 +1,6 @@
 """Outputs of several calls are those of one, in columns, by their values alone."""
 
+import json
 import math
 from itertools import chain
 
@@ -58,6 +59,15 @@ def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth):
     assert layout == learn_layout(outputs)
     assert bool(layout.left_out) == (depth > DEPTH)
     assert [column.kind for column in layout.columns].count("number") == (depth <= DEPTH)
+
+
+def test_a_value_in_a_text_is_a_level_deeper():
+    letters = np.random.default_rng(0).choice([*"abcdefgh"], (80, 6))
+    outputs = [json.dumps([*row]) for row in letters]
+    for _ in range(DEPTH - 1):
+        outputs = [("a", output) for output in outputs]
+    *_, note = learn_layout(outputs).left_out
+    assert note.endswith("value is a list, only its type is looked at")
 
 
 @pytest.mark.parametrize(("lesser", "kind"), [("f4", "f8"), ("c8", "c16")])
