@@ -305,6 +305,14 @@ def test_a_vector_of_numbers_has_all_its_columns():
     assert layout.encode(np.zeros((2, 300))).shape == (2, 300)
 
 
+def test_of_many_columns_the_rarest_members_of_sequences_go_first():
+    outputs = [[f"m{i}" for i in range(size)] + ["w"] * (250 - size) for size in range(1, 21)]
+    layout = learn_layout(outputs)
+    members = [name for name in names_of(layout) if name.endswith("present")]
+    assert members == [f"'m{i}' present" for i in range(1, 7)]
+    assert layout.left_out == ()  # as entries show them
+
+
 def test_of_many_columns_lengths_and_types_stay_however_rare():
     records = [{f"k{i}": i for i in range(254)} for _ in range(50)]
     records[0]["l"] = "none"
