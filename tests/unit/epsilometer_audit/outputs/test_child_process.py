@@ -15,7 +15,7 @@ import pytest
 import epsilometer_audit as ea
 from epsilometer.errors import MechanismError
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.outputs.child_process import OverdueError, ends_after
+from epsilometer_audit.outputs.child_process import OverdueError, answered, ends_after
 from tests.unit.processes import gone, pid_in, until
 
 CODE = """
@@ -111,6 +111,18 @@ def test_calls_of_a_file_of_audits_end(capfd):
     assert "sleeps on [0]: does not return within 0.5 s a batch" in out
     assert STAYS in out
     assert "2 failed, 1 not refuted" in out
+
+
+def test_the_exit_code_of_a_function_is_that_of_its_child():
+    before = signal.getsignal(signal.SIGINT)
+    process = os.getpid()
+    try:
+        code = answered(lambda: 3)
+        if os.getpid() != process:
+            os._exit(code)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert code == 3
 
 
 def test_a_call_in_python_ends():
