@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from tests.benchmarks.honest import HONEST
 from tests.benchmarks.scripts import laplace
-from tests.unit.test_whole_outputs import LEAKS
+from tests.unit.epsilometer_audit.outputs.test_leaks import LEAKS
 
 import epsilometer_audit as ea
 from epsilometer_audit.cli.main import main as command

@@ -13,7 +13,7 @@ DRAWS = 200
 
 def drawn(mechanism, seeds=((0, 1), (2, 3)), **options):
     """Return outputs on 0 and 1, each of two calls with the seeds of its side."""
-    source = mechanism if hasattr(mechanism, "draw") else callable_source(mechanism, **options)
+    source = callable_source(mechanism, **options)
     half = DRAWS // 2
     return [joined([source.draw(x, half, seed) for seed in seeds[x]]) for x in (0, 1)]
 
@@ -23,22 +23,6 @@ def rows_of(sides):
     layout = learn_layout(*sides)
     encoded = (layout.encode(side) for side in sides)
     return [np.nan_to_num(rows.reshape(len(rows), -1), nan=-1e9) for rows in encoded]
-
-
-def assert_a_column_differs(sides):
-    """Assert that distribution functions of a column differ by .4: by chance 1e-6 for 300."""
-    x, y = rows_of(sides)
-    steps = [
-        np.searchsorted(np.sort(a), both, "right") / len(a)
-        - np.searchsorted(np.sort(b), both, "right") / len(b)
-        for a, b, both in zip(x.T, y.T, np.concatenate([x, y]).T, strict=True)
-    ]
-    assert np.abs(steps).max() > 0.4
-
-
-def assert_told(keys, sides):
-    """Assert that outputs have the same columns where their keys are equal, and only there."""
-    assert_same_where_keys_are(keys, np.concatenate(rows_of(sides)))
 
 
 def assert_same_where_keys_are(keys, table):

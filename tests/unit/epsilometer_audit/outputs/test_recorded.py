@@ -27,10 +27,8 @@ def folder(tmp_path, monkeypatch):
 def same(outputs, expected):
     """Compare one side's outputs: arrays by type and value, lists by value."""
     assert isinstance(outputs, type(expected))
-    if isinstance(expected, np.ndarray):
-        assert outputs.dtype == expected.dtype
-        outputs, expected = outputs.tolist(), expected.tolist()
-    assert repr(outputs) == repr(expected)
+    assert getattr(outputs, "dtype", None) == getattr(expected, "dtype", None)
+    assert repr([*outputs]) == repr([*expected])
 
 
 def floats(*values):
@@ -43,20 +41,14 @@ def integers(*values):
 
 TEXTS = [  # a file of two columns, the outputs on x and on x'
     ("x,x_prime\n1,2\n3,4\n", integers(1, 3), integers(2, 4)),
-    ("1,2\n3,4\n", integers(1, 3), integers(2, 4)),
     ("1,2\n\n3,4\n", integers(1, 3), integers(2, 4)),
     (",b\n1,2\n", [None, 1], ["b", 2]),
     ("\ufeffx,x_prime\r\n1,2\r\n3,4\r\n\r\n", integers(1, 3), integers(2, 4)),
     ("a,b\n1.5,nan\n,inf\n-inf,2\n", floats(1.5, NAN, -math.inf), floats(NAN, math.inf, 2)),
     ('a,b\n"yes, it is",no\n"",\nNA,null\n', ["yes, it is", "", "NA"], ["no", None, "null"]),
-    ("a,b\nfail,1\n2,3\n0.5,4\n", ["fail", 2, 0.5], integers(1, 3, 4)),
-    ("a,b\ntrue,2024-01-01\nfalse,no\n", ["true", "false"], ["2024-01-01", "no"]),
     ("a,b\ntrue,False\nfalse,True\n", np.array([True, False]), np.array([False, True])),
-    ("a,b\ntrue,maybe\nfalse,true\n", ["true", "false"], ["maybe", "true"]),
-    ("a,b\n,1\nno,2\n,3\n5,4\n", [None, "no", None, 5], integers(1, 2, 3, 4)),
     ("a,b\n,1\n123456789012345678901,1\n", [NAN, 123456789012345678901], integers(1, 1)),
     ("a,b\n0123,0001\n1230,9999\n", ["0123", 1230], ["0001", 9999]),
-    ("a,b\n0123,1\n123,9\n", ["0123", 123], integers(1, 9)),
     ("a,b\n1e-400,1\n1e400,9\n", [Decimal("1E-400"), Decimal("1E+400")], integers(1, 9)),
     (
         "a,b\n0.1000000000000000000000000000012,0.10000000000000001\n0.10,5e-324\n",
@@ -64,8 +56,6 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
         floats(0.1, 5e-324),
     ),
     ("yes,no\nyes,1\nno,2\n", ["yes", "yes", "no"], ["no", 1, 2]),  # no header, as "yes" returns
-    ('"x\ny",b\n1,2\n3,4\n', integers(1, 3), integers(2, 4)),
-    ('a,b\n"say ""no"", or",x\n"a,"",b",""\n', ['say "no", or', 'a,",b'], ["x", ""]),
     ('a,b\n"two\n""",""""\n"",x\n', ['two\n"', ""], ['"', "x"]),
     (f"a,b\n{'9' * 5000},1\n2,3\n", [Decimal("9" * 5000), 2], integers(1, 3)),
     (f"a,b\n{'w' * 200_000},x\nv,y\n", ["w" * 200_000, "v"], ["x", "y"]),
@@ -109,37 +99,26 @@ def test_a_parquet_file_without_pyarrow_is_an_error_and_a_csv_file_is_not(monkey
     pair_of({"o.csv": "a,b\n1,2\n3,4\n"}, (integers(1, 3), integers(2, 4)))
 
 
-def test_parquet():
-    table = {
-        "x": pa.array([1.5, None]),
-        "words": pa.array(["a", None]).dictionary_encode(),
-        "whole": pa.array([1, None]),
-        "vectors": pa.array([[1.0, 2.0], [3.0, 4.0]]),
-        "__index_level_0__": pa.array([0, 1]),
-    }
-    expected = {
-        "x": floats(1.5, NAN),
-        "words": ["a", None],
-        "whole": floats(1, NAN),
-        "vectors": np.array([[1.0, 2], [3, 4]]),
-    }
-    complete = {**table, "x": [1.0, 2.0], "whole": [1, 2], "words": ["a", "b"]}
-    parquet.write_table(pa.table(table), "o.parquet")
-    parquet.write_table(pa.table(complete), "p.parquet")
-    for name, values in expected.items():
-        same(read(["o.parquet", "p.parquet"], columns=[name])[0], values)
-    two = {name: table[name] for name in ("vectors", "__index_level_0__")}
-    parquet.write_table(pa.table({**two, "y": [1, 2]}), "two.parquet")
-    x, y = read(["two.parquet"])
-    same(x, expected["vectors"])
-    same(y, integers(1, 2))
+COLUMNS = {  # of Parquet, without missing values; one with; and what is read of it
+    "x": ([1.0, 2.0], [1.5, None], floats(1.5, NAN)),
+    "words": (["a", "b"], pa.array(["a", None]).dictionary_encode(), ["a", None]),
+    "whole": ([1, 2], [1, None], floats(1, NAN)),
+    "vectors": ([[5.0, 6.0]] * 2, [[1.0, 2.0], [3.0, 4.0]], np.array([[1.0, 2], [3.0, 4]])),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_of_parquet(name):
+    complete, missing, expected = COLUMNS[name]
+    index = {"__index_level_0__": [0, 1]}  # of a data frame
+    parquet.write_table(pa.table({name: missing, **index}), "o.parquet")
+    parquet.write_table(pa.table({name: complete}), "p.parquet")
+    same(read(["o.parquet", "p.parquet"])[0], expected)
 
 
 ARRAYS = [  # of one file or two; the outputs on x
     ([np.arange(14.0).reshape(2, 7)], np.arange(7.0)),
-    ([np.arange(14.0).reshape(7, 2)], np.arange(0, 14.0, 2)),
     ([np.zeros((2, 7, 3), int)], np.zeros((7, 3), int)),
-    ([np.full((2, 7), "a")], ["a"] * 7),
     ([np.arange(3.0), np.arange(4)], np.arange(3.0)),
     ([np.eye(3, 2), np.ones((4, 2))], np.eye(3, 2)),
 ]
@@ -152,17 +131,15 @@ def test_npy(arrays, x):
         np.save(path, array)
     side, other = read(paths)
     same(side, x)
-    assert len(other) == (7 if len(arrays) == 1 else 4)
+    assert len(other) == (4 if len(paths) == 2 else 7)
     assert set(digest(paths)) == set(paths)
 
 
 FILES = {
     "good.csv": "a,b\n1,2\n3,4\n",
     "other.csv": "a,c\n1,2\n",
-    "alike.csv": "a,b\n1,2\n1,2\n",
     "one.csv": "a\n1\n",
     "three.csv": "a,b,c\n1,2,3\n",
-    "indexed.csv": ",a,b\n0,1,2\n",
     "twice.csv": "a,a\n1,2\n",
     "empty.csv": "",
     "ragged.csv": "a,b\n1,2\n3,4,5\n",
@@ -170,34 +147,24 @@ FILES = {
     "latin.csv": "a,b\nä,b\n",
     "o.txt": "1,2\n",
     "bad.parquet": "a,b\n1,2\n",
-    "bad.npy": "a,b\n1,2\n",
     "flat.npy": np.zeros(7),
-    "none.npy": np.zeros((2, 0)),
-    "cube.npy": np.zeros((3, 4, 5)),
     "object.npy": np.array([[None], [1]]),
 }
 
 
 BAD = [  # paths, columns, words of the error
     (["god.csv"], None, ["god.csv cannot be read: No such file", "did you mean 'good.csv'?"]),
-    (["gone/good.csv"], None, ["gone/good.csv cannot be read: No such file"]),
     (["o.txt"], None, ["o.txt is of an unknown kind", ".csv, .parquet, .npy"]),
-    (["folder.csv"], None, ["folder.csv cannot be read: Is a directory"]),
     ([], None, ["outputs takes one file or two, not 0"]),
     (["one.csv"], None, ["one.csv has 1 column (a)", "name a second file"]),
     (["three.csv"], None, ["three.csv has 3 columns (a, b, c)", "choose two of them"]),
-    (["indexed.csv"], None, ["indexed.csv has 3 columns ('', a, b)"]),
     (["twice.csv"], None, ["twice.csv has two columns 'a'"]),
     (["empty.csv"], None, ["empty.csv is empty"]),
     (["ragged.csv"], None, ["ragged.csv cannot be read: ", "row 3 has 3 fields"]),
     (["short.csv"], None, ["short.csv ends after 1 of 3 rows in column 'b'", "nan, or two files"]),
     (["latin.csv"], None, ["latin.csv cannot be read: ", "byte 0xe4 in position 4"]),
     (["bad.parquet"], None, ["bad.parquet cannot be read: "]),
-    (["bad.npy"], None, ["bad.npy cannot be read: "]),
     (["object.npy"], None, ["object.npy cannot be read: Object arrays"]),
-    (["flat.npy"], None, ["flat.npy has 1 column (0)", "name a second file"]),
-    (["none.npy"], None, ["none.npy is empty"]),
-    (["cube.npy", "flat.npy"], None, ["flat.npy has 1 column", "cube.npy has 4"]),
     (["flat.npy", "good.csv"], ["a"], ["flat.npy has no column 'a' (known: 0)"]),
     (["good.csv"], ["a", "a"], ["columns names 'a' twice"]),
     (["three.csv"], ["a"], ["columns must be 2 of a single file, got 1"]),
@@ -210,7 +177,6 @@ BAD = [  # paths, columns, words of the error
 
 @pytest.mark.parametrize(("paths", "how", "words"), BAD)
 def test_a_bad_file_of_outputs_is_an_error(paths, how, words):
-    Path("folder.csv").mkdir()
     for name, content in FILES.items():
         if isinstance(content, str):
             Path(name).write_text(content, "latin-1")
@@ -221,29 +187,24 @@ def test_a_bad_file_of_outputs_is_an_error(paths, how, words):
 
 
 @pytest.mark.parametrize(
-    ("header", "columns"),
+    ("text", "columns"),
     [
-        ("score,included,id", None),
-        ("included,id,score", None),
-        ("included,score", None),
-        ("a,b", None),  # the only two
-        ("b,c,a", ["a", "b"]),
-        ("included,b,score,a", ["a", "b"]),
+        ("score,included,id\n0.5,1,8\n", None),
+        ("included,id,score\n1,8,0.5\n", None),
+        ("a,b\n0.5,1\n", None),  # the only two
+        ("included,b,score,a\n5,1,3,0.5\n", ["a", "b"]),
     ],
 )
-def test_scores_are_in_the_columns_that_are_named_or_so_called_or_the_only_two(header, columns):
-    fields = {"score": "0.5 -1", "included": "1 0", "a": "0.5 -1", "b": "1 0", "c": "7 8"}
-    fields |= {"id": "8 9"} | ({"score": "3 4", "included": "5 6"} if columns else {})
-    rows = zip(*(fields[name].split() for name in header.split(",")), strict=True)
-    Path("s.csv").write_text("\n".join([header, *map(",".join, rows)]))
+def test_scores_are_in_the_columns_that_are_named_or_so_called_or_the_only_two(text, columns):
+    Path("s.csv").write_text(text)
     scores, included = read_scores("s.csv", columns)
-    same(scores, floats(0.5, -1))
-    same(included, integers(1, 0))
+    same(scores, floats(0.5))
+    same(included, integers(1))
 
 
-@pytest.mark.parametrize("header", ["a,b,c", "a", "score,b,c"])
-def test_scores_without_names_are_an_error_of_more_columns_than_two_or_fewer(header):
-    Path("s.csv").write_text(f"{header}\n{','.join('1' * len(header.split(',')))}\n")
+@pytest.mark.parametrize("text", ["a,b,c\n1,2,3\n", "a\n1\n", "score,b,c\n1,2,3\n"])
+def test_scores_without_names_are_an_error_of_more_columns_than_two_or_fewer(text):
+    Path("s.csv").write_text(text)
     with error_in_one_line(ArgumentError, ["name them, --columns SCORE INCLUDED"]):
         read_scores("s.csv")
 
@@ -252,10 +213,8 @@ def test_scores_without_names_are_an_error_of_more_columns_than_two_or_fewer(hea
 
 BITS = np.repeat([0, 1], [800, 3200]), np.repeat([0, 1], [3200, 800])
 ORDERS = {
-    "rising": BITS,
-    "falling": tuple(side[::-1] for side in BITS),
     "one rising, one falling": (BITS[0], BITS[1][::-1]),
-    "what choosing sees is alike": tuple(np.roll(side, 400) for side in BITS),
+    "what choosing sees is alike": (np.roll(BITS[0], 400), np.roll(BITS[1], 400)),
 }
 
 
@@ -277,12 +236,10 @@ def test_a_bound_that_is_no_larger_than_the_claim_refutes_nothing(claim):
     assert verdict.verdict != "violated"
 
 
-@pytest.mark.parametrize("names", [("near", "far"), ("far", "near")])
-def test_the_pair_that_promises_most_is_tested(names):
+@pytest.mark.parametrize("shifts", [(0, 2), (2, 0)])
+def test_the_pair_that_promises_most_is_tested(shifts):
     rng = np.random.default_rng(3)
-    outputs = {name: rng.laplace([[0], [2 * (name == "far")]], 1, (2, 2000)) for name in names}
-    verdict = ea.audit_outputs(
-        {name: tuple(sides) for name, sides in outputs.items()}, ea.pure(0.5), as_reals=True
-    )
+    pairs = {f"shift {shift}": tuple(rng.laplace([[0], [shift]], 1, (2, 2000))) for shift in shifts}
+    verdict = ea.audit_outputs(pairs, ea.pure(0.5), as_reals=True)
     assert verdict.verdict == "violated"
     assert 0.5 < verdict.bound < 2

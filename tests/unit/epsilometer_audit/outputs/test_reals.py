@@ -1,0 +1,127 @@
+"""Numbers of any type are whole numbers, or reals and their remainders, to the last digit."""
+
+import math
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from epsilometer_audit.outputs.reals import NONE, as_numbers, number_of
+
+MOST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (" -7", -7),
+        ("0.5", 0.5),
+        ("0.10", 0.1),
+        ("1e3", 1000.0),
+        ("NaN", math.nan),
+        ("-Infinity", -math.inf),
+        ("0.10000000000000000000001", Decimal("0.10000000000000000000001")),
+        ("1" + "0" * 3998, 10**3998),
+        ("1" + "0" * 3999, Decimal(10) ** 3999),
+        ("1" + "0" * 4500, Decimal(10) ** 4500),  # of which Python makes no integer
+        ("1e400", Decimal("1e400")),
+        ("1e99999999999999999999", math.inf),  # which no decimal holds
+    ],
+)
+def test_a_text_spells_a_number_to_its_last_digit(text, number):
+    found = number_of(text)
+    assert type(found) is type(number)
+    assert repr(found) == repr(number) or found == number
+
+
+def exactly(nearest, remainders):
+    """Return the sums of reals and remainders, None for none."""
+    if remainders is None:
+        remainders = np.zeros(len(nearest))
+    return [Fraction(a) + Fraction(b) for a, b in zip(nearest, remainders, strict=True)]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("number", [5, 2**53 + 1, 2**60 + 1, MOST])
+def test_a_whole_number_is_its_nearest_real_and_a_remainder(number, sign):
+    numbers = as_numbers(np.array([sign * number, 0]))
+    assert numbers.whole.tolist() == [sign * number, 0]
+    assert exactly(numbers.floats, numbers.remainders) == [sign * number, 0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [("u8", [2**64 - 1, 0]), ("g", [0.5, np.longdouble(1) + np.longdouble(2) ** -60])],
+)
+def test_numbers_of_types_beyond_int64_and_double_are_split(kind, values):
+    numbers = as_numbers(np.array(values, kind))
+    wanted = [Fraction(*value.as_integer_ratio()) for value in values]
+    assert exactly(numbers.nearest, numbers.corrections) == wanted
+
+
+@pytest.mark.parametrize(
+    ("number", "whole"),
+    [
+        (2.5, NONE),
+        (math.nan, NONE),
+        (2.0**63, MOST),
+        (-(2**70), NONE),
+        (5 - 2**63, 5 - 2**63),
+        (Fraction(2), 2),
+        (Fraction(10**20 + 1, 10**20), NONE),  # whose nearest real is 1
+    ],
+)
+def test_a_number_among_reals_is_whole_or_none(number, whole):
+    assert as_numbers([number, 0.5]).whole.tolist() == [whole, NONE]
+
+
+@pytest.mark.parametrize(
+    ("number", "exact"),
+    [
+        (2**70 + 1, True),
+        (Decimal("1e-300"), True),
+        (Decimal("1e-500"), False),
+        (Decimal(0), True),
+        (Decimal("Infinity"), True),
+        (Decimal("NaN"), True),
+        (Decimal("sNaN"), True),
+        (Decimal("1e999"), False),
+        (10**400, False),
+    ],
+)
+def test_numbers_that_no_two_reals_hold_are_not_exact(number, exact):
+    assert as_numbers([number, 0.5]).exact == exact
+
+
+def next_decimals(choices, places):
+    number = choices.randrange(10**places)
+    return [Decimal(f"{number}e-{places}"), Decimal(f"{number + 1}e-{places}")]
+
+
+def next_fractions(choices, low, high):
+    """Return fractions of denominators c and d that differ by 1 / (c d), the least possible."""
+    k = choices.randrange(int(low) // 3, int(high) // 3)
+    return [Fraction(2 * k + 1, 3 * k + 1), Fraction(2 * k - 1, 3 * k - 2)]
+
+
+@pytest.mark.parametrize(
+    ("pair", "told", "beyond"),
+    [
+        (next_decimals, (32,), (33,)),
+        (next_fractions, (2**53, 2**53.5), (2**53.5, 2**54)),
+    ],
+)
+def test_numbers_are_exact_where_a_real_and_a_remainder_tell_them_apart(pair, told, beyond):
+    """Both together are within 2^-108 of a number below 1, so numbers 2^-107 apart differ."""
+    choices = random.Random(0)
+    alike = 0
+    for _ in range(600):
+        assert as_numbers(pair(choices, *told)).exact
+        both = as_numbers(pair(choices, *beyond))
+        one, other = exactly(both.nearest, both.corrections)
+        if one == other:
+            assert not both.exact
+            alike += 1
+    assert alike > 3
