@@ -1,0 +1,374 @@
+"""Which looks there are at past draws, what scores learn from, and sums of entries."""
+
+import math
+
+import numpy as np
+import pytest
+
+from epsilometer.events import looks
+from epsilometer.events.events import Event, View
+from epsilometer.events.looks import FAMILIES, Look, PastDraws, looks_at
+from epsilometer.samples import Columns
+
+NAN = math.nan
+
+
+def past_of(x, x_prime=None, **layout):
+    x = np.asarray(x)
+    every = tuple(range(1 if x.ndim == 1 else x.shape[1]))
+    known = {"numbers": every, "reals": every if x.dtype.kind == "f" else (), **layout}
+    return PastDraws(x, x if x_prime is None else np.asarray(x_prime), Columns(**known))
+
+
+def found(past, name):
+    return [look.view for look in looks_at(past, [name])]
+
+
+# --- how many draws tell what ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draws", "some"), [(4096, None), (4097, 2048), (16_392, 2049), (10**6, 10_000)]
+)
+def test_an_eighth_of_many_vectors_tells_looks_apart(draws, some):
+    """At least 2,048 and at most 10,000."""
+    assert past_of(np.broadcast_to(0.0, (draws, 2))).screened == some
+    assert past_of(np.broadcast_to(0.0, draws)).screened is None
+
+
+def test_what_enough_first_draws_say_stays_and_what_fewer_say_does_not():
+    made = iter(range(9))
+
+    def asked(draws, earlier=None, layout=Columns()):
+        past = PastDraws(np.zeros(draws), np.zeros(draws), layout, earlier)
+        first, again = (past.once("what", 20, lambda: [next(made)]) for _ in range(2))
+        assert first == again
+        return first[0], past
+
+    told, few = asked(19)
+    assert told == 0
+    told, enough = asked(20, few)
+    assert told == 1
+    assert asked(30, enough)[0] == 1
+    assert asked(30, enough, Columns(numbers=(0,)))[0] == 2
+
+
+def numbered(size, earlier=None):
+    """Return past draws of x that are their numbers, and of x' these less 2 n."""
+    side = np.column_stack([np.arange(size), np.zeros(size)])
+    return PastDraws(side, -side, Columns(), earlier)
+
+
+def rows_taught(x, x_prime):
+    """Return a view that notes the first and the last row that taught it."""
+    assert (x_prime == -x).all()
+    return View("score", rows=((int(x[0, 0]), int(x[-1, 0]) + 1),))
+
+
+def parts_of(look):
+    return [(*view.rows[0], part.start, part.stop) for view, part in look.seen]
+
+
+@pytest.mark.parametrize(
+    ("draws", "taught", "seen"),
+    [
+        (101, 400, [(50, 101, 0, 50), (0, 50, 50, 101)]),
+        (101, 60, [(50, 101, 0, 50), (0, 50, 50, 101)]),
+        (100, 50, [(50, 100, 0, 50), (0, 50, 50, 100)]),
+        (100, 30, [(50, 80, 0, 50), (0, 30, 50, 100)]),
+    ],
+)
+def test_each_half_is_scored_by_what_the_first_rows_of_the_other_teach(
+    draws, taught, seen, monkeypatch
+):
+    """Later draws see an earlier score. Twice as many draws teach a new one, for those after."""
+    monkeypatch.setattr(looks, "_TAUGHT", taught)
+    past = numbered(draws)
+    look = past.score("sum", rows_taught)
+    first = min(draws, taught)
+    assert past.score("sum", rows_taught) is look
+    assert look.view.rows == ((0, first),)
+    assert parts_of(look) == seen
+    for size in (2 * draws - 1, 2 * draws):  # of which the taught ones are fewer than twice
+        later = numbered(size, past).score("sum", rows_taught)
+        new = min(size, taught) >= 2 * first
+        assert later.view.rows == ((0, size if new else first),)
+        assert parts_of(later) == [(0, first, first, size)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "rows"), [(1, 40_000), (20, 40_000), (40, 20_000), (90, 10_000)]
+)
+def test_40_000_rows_or_800_000_numbers_teach_a_score_or_10_000_rows(entries, rows):
+    sizes = []
+    side = np.broadcast_to(0.0, (10**6, entries))
+    PastDraws(side, side, Columns()).score("sum", lambda x, _: sizes.append(len(x)) or View())
+    assert sizes == [rows] * 2  # the first half, and the second
+
+
+@pytest.mark.parametrize("silent", [101, 50, 51])
+def test_where_a_half_says_too_little_there_is_no_score(silent):
+    past = past_of(np.zeros((101, 2)))
+    learner = lambda x, _: None if len(x) == silent else View()  # noqa: E731
+    assert past.score("sum", learner) is None
+    assert list(looks._scored(past, "sum", learner)) == []
+
+
+def test_the_last_draws_are_seen_as_all_are():
+    x = np.random.default_rng(0).integers(0, 9, (2, 100, 3))
+    past = past_of(*x)
+    parts = [(View("entry", 1), slice(0, 40)), (View("entry", 2), slice(40, 100))]
+    for look, numbers in [
+        (Look(View("entry", 1), past), x[:, :, 1]),
+        (Look(View(), past, parts), np.hstack([x[:, :40, 1], x[:, 40:, 2]])),
+    ]:
+        np.testing.assert_array_equal(look.sides(), numbers)
+        np.testing.assert_array_equal(look.sides(30), numbers[:, -30:])
+        many = 60 if look.seen else 70  # of the last part alone
+        np.testing.assert_array_equal(look.sides(70), numbers[:, -many:])
+        for most, size in ((None, 100), (30, 30)):
+            assert look.cells(64, most)[0].folds[1].sum() == size
+            assert look.cells(64, most) is look.cells(64, most)
+
+
+@pytest.mark.parametrize(("most", "size"), [(None, 100), (30, 30)])
+def test_cells_of_rows_count_the_last_draws(most, size):
+    x = np.random.default_rng(0).integers(0, 9, (2, 100, 2))
+    (cells,) = Look(View("row"), past_of(*x)).cells(64, most)
+    for side, folds in zip(x, cells.folds, strict=True):
+        codes = cells.coded(side[-size:])
+        assert folds.sum(axis=0).tolist() == np.bincount(codes, None, cells.size).tolist()
+
+
+# --- families -------------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(1)
+WIDE = RNG.integers(0, 2**14, 3000)
+WIDE[0] = 0
+VECTORS = RNG.normal(size=(2, 3000, 3))
+BITS = RNG.integers(0, 2, (500, 3))
+
+
+@pytest.mark.parametrize(
+    ("x", "layout", "names"),
+    [
+        (VECTORS[0, :, 0], {}, {"columns"}),
+        (WIDE, {}, {"columns", "bits", "sums"}),
+        (-WIDE, {}, {"columns"}),
+        (WIDE % 1000, {}, {"columns"}),  # numbers repeat
+        (BITS, {}, {"rows", "columns", "sums", "regressions"}),
+        (VECTORS[0], {"groups": (((0,), (1,), (2,)),)},
+         {"columns", "sums", "summaries", "regressions"}),
+        (VECTORS[0, :, :1], {}, {"columns"}),
+    ],
+)  # fmt: skip
+def test_families_look_at_outputs_of_their_kind(x, layout, names):
+    past = past_of(x, **layout)
+    columns = looks._of_columns(past)
+    assert {name for name in FAMILIES if [*FAMILIES[name](past, columns)]} == names
+    assert [look.view.entry for look in columns] == [*range(len(columns))]
+
+
+def test_of_a_side_with_more_draws_the_first_ones_count():
+    x, y = VECTORS
+    of_both = looks_at(past_of(x[:900], y[:900]))
+    for sides in ((x, y[:900]), (x[:900], y)):
+        past = past_of(*sides)
+        np.testing.assert_array_equal(past.sides, [x[:900], y[:900]])
+        assert [look.view for look in looks_at(past)] == [look.view for look in of_both]
+
+
+def made(rng):
+    """Return outputs of a kind, which draws of x' betray to a family, and what this looks at."""
+    words = rng.integers(0, 2**14, (2, 3000, 4))
+    bits = rng.integers(0, 2, (2, 3000, 4))
+    reals = rng.normal(size=(2, 3000, 3))
+    even, odd_word, odd, equal, line, coarse, even_sum = (
+        side.copy() for side in (words, words, bits, words, reals, reals, words)
+    )
+    even[1, :, 2] &= ~1
+    odd_word[1, :, 2] ^= (odd_word[1, :, 2] >> 3 ^ odd_word[1, :, 2] >> 11 ^ 1) << 3 & 8
+    odd[1, :, 3] = odd[1, :, 0] ^ odd[1, :, 1]
+    equal[1, ::9, 3] = equal[1, ::9, 1]
+    line[:, :, 2] = 3 * line[:, :, 0] + 0.01 * line[:, :, 2] + [[0.0], [0.01]]
+    coarse[1, :, 1] = np.round(coarse[1, :, 1] * 2**30) / 2**30
+    even_sum[1, :, 3] ^= (even_sum[1, :, 3] ^ even_sum[1, :, 0]) & 1
+    bits_of = View("entry", 2)
+    bits_of_word = tuple(Event(((1, 1),), view=View("bit", i, inner=bits_of)) for i in (3, 11))
+    bits_of_number = tuple(Event(((1, 1),), view=View("bit", i)) for i in (3, 11))
+    ones = tuple(Event(((1, None),), view=View("entry", i)) for i in (0, 1, 3))
+    difference = View("difference", 0, other=3, factor=1)
+    return {
+        "remainders": (even, View("remainder", 2, modulus=2)),
+        "low bits": (coarse, View("low bit", 1)),
+        "differences": (line, View("difference", 2, other=0, factor=3.0)),
+        "coincidences": (equal, View("equal", 1, other=3)),
+        "sums modulo": (even_sum, View("remainder", modulus=2, inner=difference)),
+        "parities": (odd, View("parity", parts=ones)),
+        "parities of words": (odd_word, View("parity", parts=bits_of_word)),
+        "parities of bits": (odd_word[:, :, 2], View("parity", parts=bits_of_number)),
+    }
+
+
+LEAKS = made(np.random.default_rng(2))
+
+
+@pytest.mark.parametrize("kind", LEAKS)
+def test_a_family_looks_at_what_differs_in_the_numbers_that_it_may_read(kind):
+    sides, view = LEAKS[kind]
+    name = kind.split(" of")[0]
+    assert found(past_of(*sides, as_reals=False), name)[0] == view
+    assert found(past_of(*sides[[0, 0]]), name) == []
+    of_reals = name == "low bits"
+    assert (view in found(past_of(*sides), name)) != of_reals
+    if sides.ndim == 2 or name == "parities":
+        return
+    for layout in ({"numbers": (0,)}, {"reals": (0, 2)}):
+        read = not of_reals and "reals" in layout
+        assert (view in found(past_of(*sides, **layout, as_reals=False), name)) == read
+
+
+def test_what_cells_of_a_number_or_tables_show_is_not_looked_at_again():
+    """Parities are of two bits or three columns, remainders of numbers that do not repeat."""
+    even = LEAKS["remainders"][0]
+    for sides in (np.stack([BITS, BITS[:, [0, 0, 2]]]), even, even[:, :, 2]):
+        assert found(past_of(*sides), "parities") == []
+    assert found(past_of(*(even % 500)), "remainders") == []
+
+
+def test_what_few_first_draws_say_of_entries_and_many_of_equality_stays():
+    """2,048 or 10,000."""
+    asked = {}
+
+    def once(what, draws, make):
+        asked[what] = draws
+        return make()
+
+    past = past_of(*LEAKS["remainders"][0], groups=(((0,), (1,), (2,)),))
+    past.once = once
+    looks_at(past)
+    few = {*range(4), "differences", "sums modulo", "parities"}
+    assert asked == {**dict.fromkeys(few, 2048), "coincidences": 10_000, "summaries": 10_000}
+    past = past_of(np.zeros((9, 65)))
+    past.once = once
+    looks._of_columns(past)
+    assert asked["wide"] == 10_000
+
+
+@pytest.mark.parametrize("way", [1, -1])
+@pytest.mark.parametrize(("x", "size"), [(WIDE % 2**13, 14), (WIDE - 1, 0)])
+def test_bits_are_those_up_to_the_largest_number_of_either_side(x, size, way):
+    past = past_of(*[x, WIDE][::way])
+    bits = looks._of_bits(past, looks._of_columns(past))
+    assert [look.view.entry for look in bits] == list(range(size))
+
+
+SHARES = 0, 0.003, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.997, 1
+
+
+def farthest(x, y):
+    """Return by how many deviations shares below a quantile of two columns differ at most."""
+    pooled = np.sort(np.append(x, y))
+    there = pooled[~np.isnan(pooled)]
+    largest = 0.0
+    for share in SHARES:
+        cut = there[int(share * (len(there) - 1))]
+        for below in (np.less, np.less_equal):
+            p, q = below(x, cut).mean(), below(y, cut).mean()
+            spread = math.sqrt((p + q) / 2 * (1 - (p + q) / 2) + 1 / len(x))
+            largest = max(largest, abs(p - q) / spread)
+    return largest
+
+
+@pytest.mark.parametrize(("compared", "rows"), [(1, 1000), (1100 * 24, 1100)])
+def test_of_many_entries_those_are_looked_at_whose_shares_differ_most(compared, rows, monkeypatch):
+    """By the shares below quantiles of both sides, one entry at a time, of the first rows."""
+    rng = np.random.default_rng(2)
+    ours, theirs = rng.normal(size=(2, 2200, 24)).round(1)
+    ours[:, 18:] += np.linspace(0, 0.4, 6)
+    ours[:300, 9:12] = NAN
+    for entry in range(9):
+        theirs[: entry + 1, entry] = (-1) ** entry * 9.0
+    ours[rows:, 0] += 9
+    for entry, share in enumerate((0.1, 0.25, 0.5, 0.75, 0.9), 12):  # they differ there alone
+        ours[:, entry] = theirs[:, entry] = u = rng.random(2200)
+        ours[:, entry] += 0.05 * ((u > share - 0.05) & (u < share))
+    differ = [farthest(ours[:rows, entry], theirs[:rows, entry]) for entry in range(24)]
+    order = np.argsort(-np.array(differ), kind="stable")
+    monkeypatch.setattr(looks, "_COMPARED", compared)
+    for number in range(1, 25):
+        monkeypatch.setattr(looks, "ENTRIES", number)
+        entries = [look.view.entry for look in looks._of_columns(past_of(ours, theirs))]
+        assert entries == sorted(order[:number].tolist())
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+def test_a_sum_of_bits_adds_the_log_ratios_of_their_shares():
+    rng = np.random.default_rng(3)
+    x, y = (rng.random((2, 400, 4)) < [[[0.3, 0.5, 0.6, 0.2]], [[0.5, 0.5, 0.2, 0.1]]]).astype(int)
+    y = y[:300]
+    expected = np.zeros(400)
+    for bit in (0, 1):
+        shares, shares_prime = (
+            ((side == bit).sum(axis=0) + 1) / (len(side) + 1) for side in (x, y)
+        )
+        expected += (x == bit) @ np.log(shares / shares_prime)
+    assert looks.learn_sum(x, y, 4, 16).of(x) == pytest.approx(expected)
+    words = [side @ (1 << np.arange(4)) for side in (x, y)]
+    assert looks.learn_sum(*words, 4, 16).of(words[0]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("compared", "rows"), [(2_000_000, 2000), (4 * 600, 600), (4 * 2100, 2000), (1, 100)]
+)
+def test_steps_are_slopes_on_the_entry_before_that_explain_a_quarter(compared, rows, monkeypatch):
+    """Of the last rows."""
+    assert looks._COMPARED == 2_000_000
+    monkeypatch.setattr(looks, "_COMPARED", compared)
+    x = np.random.default_rng(4).normal(size=(2 * rows, 4))
+    for part, size, slope in (
+        (slice(0, rows), 100, -2),
+        (slice(-rows, -rows // 2), 10, 0.5),
+        (slice(-rows // 2, None), 1, 1),
+    ):
+        x[part] *= size
+        x[part, 1] += slope * x[part, 0] - 0.9 * x[part, 1]
+        x[part, 2] = slope * (x[part, 1] + 1.1 * x[part, 2])  # 18 % are explained
+        x[part, 3] = slope * (x[part, 2] + 0.8 * x[part, 3])  # about a third
+    x += 5
+    expected = []
+    for before, after in zip(x[-rows:].T, x[-rows:].T[1:], strict=False):
+        slope, _ = np.polyfit(before, after, 1)
+        expected.append(round(slope, 1) * (np.corrcoef(before, after)[0, 1] ** 2 > 0.25))
+    assert looks._steps(x) == expected
+    assert expected[0] == 0.5
+    assert rows < 2000 or [step != 0 for step in expected] == [True, False, True]
+    for wrong in (NAN, math.inf):
+        x[-5, 3] = wrong
+        assert looks._steps(x)[::2] == [0.5, 0.0]
+
+
+def test_independent_entries_have_no_steps():
+    assert looks._steps(np.random.default_rng(6).normal(size=(400, 3))) == []
+
+
+def test_a_sum_of_steps_adds_the_log_ratios_of_cells_of_what_each_entry_adds():
+    rng = np.random.default_rng(5)
+    x, y = np.cumsum(rng.normal([[[0.2]], [[0.0]]], 1, (2, 900, 5)), axis=2)
+    learners = looks.sums(x, 5)
+    assert learners.keys() == {"sum", "steps"}
+    assert looks.sums(x[:, :1], 1).keys() == {"sum"} == looks.sums(x[:, 0], 4).keys()
+    view = learners["steps"](x, y[:500])
+    assert view.steps == (1.0,) * 4
+    added = [np.column_stack([side[:, 0], np.diff(side)]) for side in (x, y[:500])]
+    for i, table in enumerate(view.tables):
+        (starts,) = table.starts
+        assert table.entries == (i,)
+        cells = [np.searchsorted(starts, side[:, i], "right") for side in added]
+        ours, theirs = (np.bincount(side, None, 16) for side in cells)
+        assert ours + theirs == pytest.approx(1400 / 16, abs=1)  # sixteen cells of as many draws
+        expected = np.log((ours + 1) / 901) - np.log((theirs + 1) / 501)
+        assert table.adds[:16] == pytest.approx(expected)
+    assert learners["sum"](x, y[:500]).steps == ()
