@@ -39,8 +39,8 @@ def test_an_eighth_of_many_vectors_tells_looks_apart(draws, some):
 def test_what_enough_first_draws_say_stays_and_what_fewer_say_does_not():
     made = iter(range(9))
 
-    def asked(draws, earlier=None, layout=Columns()):
-        past = PastDraws(np.zeros(draws), np.zeros(draws), layout, earlier)
+    def asked(draws, earlier=None, **layout):
+        past = PastDraws(np.zeros(draws), np.zeros(draws), Columns(**layout), earlier)
         first, again = (past.once("what", 20, lambda: [next(made)]) for _ in range(2))
         assert first == again
         return first[0], past
@@ -50,7 +50,7 @@ def test_what_enough_first_draws_say_stays_and_what_fewer_say_does_not():
     told, enough = asked(20, few)
     assert told == 1
     assert asked(30, enough)[0] == 1
-    assert asked(30, enough, Columns(numbers=(0,)))[0] == 2
+    assert asked(30, enough, numbers=(0,))[0] == 2
 
 
 def numbered(size, earlier=None):
