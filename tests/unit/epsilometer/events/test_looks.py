@@ -114,21 +114,21 @@ def test_where_a_half_says_too_little_there_is_no_score(silent):
     assert list(looks._scored(past, "sum", learner)) == []
 
 
-def test_the_last_draws_are_seen_as_all_are():
+SEEN = [(View("entry", 1), slice(0, 40)), (View("entry", 2), slice(40, 100))]
+
+
+@pytest.mark.parametrize(("seen", "last"), [((), 70), (SEEN, 60)])
+def test_the_last_draws_are_seen_as_all_are(seen, last):
+    """Of a score, those of its last part alone."""
     x = np.random.default_rng(0).integers(0, 9, (2, 100, 3))
-    past = past_of(*x)
-    parts = [(View("entry", 1), slice(0, 40)), (View("entry", 2), slice(40, 100))]
-    for look, numbers in [
-        (Look(View("entry", 1), past), x[:, :, 1]),
-        (Look(View(), past, parts), np.hstack([x[:, :40, 1], x[:, 40:, 2]])),
-    ]:
-        np.testing.assert_array_equal(look.sides(), numbers)
-        np.testing.assert_array_equal(look.sides(30), numbers[:, -30:])
-        many = 60 if look.seen else 70  # of the last part alone
-        np.testing.assert_array_equal(look.sides(70), numbers[:, -many:])
-        for most, size in ((None, 100), (30, 30)):
-            assert look.cells(64, most)[0].folds[1].sum() == size
-            assert look.cells(64, most) is look.cells(64, most)
+    look = Look(View("entry", 1), past_of(*x), seen)
+    numbers = np.hstack([x[:, :40, 1], x[:, 40:, 2 if seen else 1]])
+    np.testing.assert_array_equal(look.sides(), numbers)
+    np.testing.assert_array_equal(look.sides(30), numbers[:, -30:])
+    np.testing.assert_array_equal(look.sides(70), numbers[:, -last:])
+    assert look.cells(64)[0].folds[1].sum() == 100
+    assert look.cells(64, 30)[0].folds[1].sum() == 30
+    assert look.cells(64, 30) is look.cells(64, 30)
 
 
 @pytest.mark.parametrize(("most", "size"), [(None, 100), (30, 30)])
@@ -289,10 +289,10 @@ def test_of_many_entries_those_are_looked_at_whose_shares_differ_most(compared, 
     ours[:300, 9:12] = NAN
     for entry in range(9):
         theirs[: entry + 1, entry] = (-1) ** entry * 9.0
-    ours[rows:, 0] += 9
     for entry, share in enumerate((0.1, 0.25, 0.5, 0.75, 0.9), 12):  # they differ there alone
         ours[:, entry] = theirs[:, entry] = u = rng.random(2200)
         ours[:, entry] += 0.05 * ((u > share - 0.05) & (u < share))
+    ours[rows:, 0] += 9
     differ = [farthest(ours[:rows, entry], theirs[:rows, entry]) for entry in range(24)]
     order = np.argsort(-np.array(differ), kind="stable")
     monkeypatch.setattr(looks, "_COMPARED", compared)
@@ -327,48 +327,38 @@ def test_steps_are_slopes_on_the_entry_before_that_explain_a_quarter(compared, r
     """Of the last rows."""
     assert looks._COMPARED == 2_000_000
     monkeypatch.setattr(looks, "_COMPARED", compared)
-    x = np.random.default_rng(4).normal(size=(2 * rows, 4))
-    for part, size, slope in (
-        (slice(0, rows), 100, -2),
-        (slice(-rows, -rows // 2), 10, 0.5),
-        (slice(-rows // 2, None), 1, 1),
-    ):
-        x[part] *= size
-        x[part, 1] += slope * x[part, 0] - 0.9 * x[part, 1]
-        x[part, 2] = slope * (x[part, 1] + 1.1 * x[part, 2])  # 18 % are explained
-        x[part, 3] = slope * (x[part, 2] + 0.8 * x[part, 3])  # about a third
-    x += 5
-    expected = []
-    for before, after in zip(x[-rows:].T, x[-rows:].T[1:], strict=False):
-        slope, _ = np.polyfit(before, after, 1)
-        expected.append(round(slope, 1) * (np.corrcoef(before, after)[0, 1] ** 2 > 0.25))
-    assert looks._steps(x) == expected
-    assert expected[0] == 0.5
-    assert rows < 2000 or [step != 0 for step in expected] == [True, False, True]
-    for wrong in (NAN, math.inf):
-        x[-5, 3] = wrong
-        assert looks._steps(x)[::2] == [0.5, 0.0]
+    z = np.random.default_rng(4).normal(5, 1, (4, 2 * rows))
+    first = z[0] + 0.5 * z[1]
+    second = -first + 2.3 * z[2]  # a fifth is explained
+    x = np.column_stack([z[0], first, second, 0.5 * second + 1.8 * z[3]])
+    x[:-rows, 1] -= 100 * x[:-rows, 0]
+    slopes = [np.polyfit(x[-rows:, i], x[-rows:, i + 1], 1)[0] for i in range(3)]
+    correlations = np.corrcoef(x[-rows:].T)
+    explained = np.array([correlations[i, i + 1] for i in range(3)]) ** 2 > 0.25
+    assert rows < 2000 or explained.tolist() == [True, False, True]
+    assert looks._steps(x) == (np.round(slopes, 1) * explained).tolist()
+
+
+@pytest.mark.parametrize("wrong", [NAN, math.inf])
+def test_an_entry_that_is_not_finite_has_no_step(wrong):
+    x = np.cumsum(np.random.default_rng(4).normal(size=(2000, 4)), axis=1)
+    x[-5, 3] = wrong
+    assert looks._steps(x) == [1.0, 1.0, 0.0]
 
 
 def test_independent_entries_have_no_steps():
     assert looks._steps(np.random.default_rng(6).normal(size=(400, 3))) == []
 
 
-def test_a_sum_of_steps_adds_the_log_ratios_of_cells_of_what_each_entry_adds():
+def test_a_sum_of_steps_is_the_sum_of_what_each_entry_adds():
     rng = np.random.default_rng(5)
     x, y = np.cumsum(rng.normal([[[0.2]], [[0.0]]], 1, (2, 900, 5)), axis=2)
     learners = looks.sums(x, 5)
     assert learners.keys() == {"sum", "steps"}
     assert looks.sums(x[:, :1], 1).keys() == {"sum"} == looks.sums(x[:, 0], 4).keys()
-    view = learners["steps"](x, y[:500])
+    view = learners["steps"](x, y)
+    added = [np.column_stack([side[:, 0], np.diff(side)]) for side in (x, y)]
     assert view.steps == (1.0,) * 4
-    added = [np.column_stack([side[:, 0], np.diff(side)]) for side in (x, y[:500])]
-    for i, table in enumerate(view.tables):
-        (starts,) = table.starts
-        assert table.entries == (i,)
-        cells = [np.searchsorted(starts, side[:, i], "right") for side in added]
-        ours, theirs = (np.bincount(side, None, 16) for side in cells)
-        assert ours + theirs == pytest.approx(1400 / 16, abs=1)  # sixteen cells of as many draws
-        expected = np.log((ours + 1) / 901) - np.log((theirs + 1) / 501)
-        assert table.adds[:16] == pytest.approx(expected)
-    assert learners["sum"](x, y[:500]).steps == ()
+    assert view.of(x) == pytest.approx(learners["sum"](*added).of(added[0]))
+    assert [len(table.starts[0]) for table in view.tables] == [15] * 5  # sixteen cells
+    assert learners["sum"](x, y).steps == ()
