@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -180,31 +179,6 @@ def test_without_a_leak_nothing_is_found(monkeypatch):
 
 
 # --- what a verdict says of looks -----------------------------------------------------------------
-
-
-def coin(x: int, random: Random) -> bool:
-    return random.random() < (0.8 if x else 0.2)
-
-
-def fails(x: int, random: Random) -> Any:
-    if coin(x, random):
-        raise KeyError("k")
-    return random.randrange(3)
-
-
-def inner(x: int, random: Random) -> Any:
-    return {"m": {"counts": [random.randrange(4), int(coin(x, random))]}, "n": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "part"), [(fails, "output"), (inner, "key 'm'.key 'counts'.entry 1")]
-)
-def test_parts_of_outputs_are_named(mechanism, part):
-    verdict = audited(mechanism, ea.pure(0.5), 1000, failures=True, as_reals=False)
-    assert verdict.verdict == "violated"
-    told = verdict.witness.event.removeprefix(part)
-    words = " is a number", " is not a number", " is failure KeyError", " <= 1", " <= 0", " >= 1"
-    assert told in words
 
 
 @pytest.mark.slow(seconds=1)

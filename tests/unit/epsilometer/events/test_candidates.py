@@ -30,7 +30,7 @@ def test_an_event_that_is_rarer_on_the_other_side_promises_more(caution):
         assert (expected_level(0 * others, size, others, size, 1000, caution, level) == -INF).all()
 
 
-@pytest.mark.parametrize("size", [1, 4, 5, 7, 100])
+@pytest.mark.parametrize("size", [1, 7, 100])
 def test_fifths_hold_every_draw_once(size):
     every = np.arange(size)
     parts = [every[part] for part in fifths(size)]

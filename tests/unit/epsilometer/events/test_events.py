@@ -66,14 +66,10 @@ def test_an_event_holds_the_outputs_of_its_closed_ranges(event, inside, outside)
     assert holds_only(event, inside, outside)
 
 
-OF_FLOAT = "1.7976931348623157e+308"
-
-
 @pytest.mark.parametrize(
     ("event", "inside", "outside", "words"),
     [
         (event((None, sys.float_info.max)), [1.0], [INF], "output < inf"),
-        (event((0.5, sys.float_info.max)), [1.0], [INF], f"0.5 <= output <= {OF_FLOAT}"),
         (event((-5e-324, -5e-324), (0.0, 0.0)), [0.0, -5e-324], [1.0],
          "output = -0.0 or output = 0.0"),
         (event((None, 3), (7, 20), (50, None), kind="remainder", modulus=60), [-1, 63, 8], [30],
@@ -97,8 +93,6 @@ OF_FLOAT = "1.7976931348623157e+308"
          [2**-5, 0.125, 0.5, NAN], [1.0, 0.0],
          "lowest bit of output is 2^-5 or lowest bit of output is 2^-3 to 2^-1 or output is not"
          " finite"),
-        (event((-2, None), kind="low bit"), [0.25, 0.0, INF], [0.125],
-         "output is a multiple of 2^-2 or output is not finite"),
         (event((None, -5), (-2, ZERO), kind="low bit", entry=1), [[0.3, 0.25], [0, -2e300]],
          [[0, 0.125]], "lowest bit of entry 1 is 2^-5 or below or entry 1 is a multiple of 2^-2"),
         (event((1, None), kind="equal", other=1), [[2.0, 2.0]], [[2.0, 3.0]], "entry 0 = entry 1"),

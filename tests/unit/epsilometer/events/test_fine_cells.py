@@ -1,7 +1,6 @@
 """Remainders, periods and lowest bits that differ between the sides, by counts one by one."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -21,12 +20,13 @@ def apart(*tables, least=0):
     It is 0 if Pearson's statistic is not ``least`` times the number of cells.
     """
     squares = []
-    for codes, codes_prime in tables:
-        ours, theirs = Counter(codes.tolist()), Counter(codes_prime.tolist())
-        n, m = codes.size, codes_prime.size
-        for code in ours | theirs:
-            expected = (ours[code] + theirs[code]) * n / (n + m)
-            squares.append((ours[code] - expected) ** 2 / (expected * m / (n + m)))
+    for codes in tables:
+        numbers = np.unique(np.concatenate(codes), return_inverse=True)[1]
+        both = np.bincount(numbers)
+        ours = np.bincount(numbers[: codes[0].size], None, both.size)
+        share = codes[0].size / numbers.size
+        expected = both * share
+        squares += [*((ours - expected) ** 2 / (expected * (1 - share)))]
     free = len(squares) - len(tables)
     if sum(squares) < least * len(squares):
         return 0
@@ -152,29 +152,21 @@ def test_a_remainder_that_rounds_to_its_modulus_has_a_cell():
 
 
 @pytest.mark.parametrize(("k", "unit"), [(30.3, 1.0), (941.07, math.pi), (2900.9, 1.0)])
-def test_a_period_is_that_of_the_largest_fourier_coefficient(k, unit, monkeypatch):
-    """Its distance is that of a histogram of the middle 98 percent."""
+def test_a_period_is_found_between_limits_with_its_deviations(k, unit, monkeypatch):
+    """Its distance is that of the Fourier coefficient of the two sides at this period."""
     rng = np.random.default_rng(1)
     u = rng.random((2, 9000))
     kept = rng.random((2, 9000)) * 2 < 1 + np.array([[0.9], [-0.9]]) * np.sin(2 * math.pi * k * u)
     x, y = unit * u[0, kept[0]], unit * u[1, kept[1]]
-    pooled = np.append(x, y)
-    low, high = np.quantile(pooled, [0.01, 0.99])
-    edges = np.linspace(low, high, 8193)
-    edges[0] -= edges[1] - edges[0]  # the first bin is twice as wide
-    counts = np.histogram(x, edges)[0] - np.histogram(y, edges)[0]
-    around = np.arange(-16, 17) + round(8 * k / unit * (high - low))  # in eighths of a frequency
-    waves = np.exp(2j * math.pi / 8 * np.outer(around, np.arange(8192) / 8192))
-    heights = np.abs(waves @ counts) ** 2
-    peak = around[heights.argmax()]
     ((period, z),) = fine_cells._period(x, y, 1.0, 0.0).items()
-    assert z == pytest.approx(math.sqrt(2 * heights.max() / pooled.size))
-    assert 8 * (high - low) / period == pytest.approx(peak, abs=0.55)
-    spread = 16 * 8 * (high - low) / peak  # whose sixteenth is the longest period
-    assert fine_cells._period(x, y, spread * 1.000001, period * 0.98) == {period: z}
-    assert fine_cells._period(x, y, spread * 1.000001, period * 1.000001) == {}
-    assert fine_cells._period(x, y, spread * 0.999999, 0.0) != {period: z}
-    assert fine_cells._period(x, y, 128 * (high - low) / 32_768.5, 0.0) == {}  # half a bin
+    assert period == pytest.approx(unit / k, rel=0.1 / k)
+    waves = [np.exp(2j * math.pi / period * side).sum() for side in (x, y)]
+    expected = math.sqrt(2 / (x.size + y.size)) * abs(waves[0] - waves[1])
+    assert z == pytest.approx(expected, rel=0.05 if k < 2000 else 0.3)  # in 8,192 cells
+    longest = 16 * period  # a sixteenth of the spread
+    assert fine_cells._period(x, y, longest * 1.01, period * 0.98) == {period: z}
+    assert fine_cells._period(x, y, longest * 1.01, period * 1.000001) == {}
+    assert fine_cells._period(x, y, longest * 0.99, 0.0) != {period: z}
     for share in (0.999, 1.001):
         monkeypatch.setattr(fine_cells, "_SIGNIFICANT", share * z / math.sqrt(2))
         assert bool(fine_cells._period(x, y, 1.0, 0.0)) == (share < 1)

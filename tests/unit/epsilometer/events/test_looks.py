@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from epsilometer.events import looks
-from epsilometer.events.events import Event, View
+from epsilometer.events.events import View
 from epsilometer.events.looks import FAMILIES, Look, PastDraws, looks_at
 from epsilometer.samples import Columns
 
@@ -178,81 +178,54 @@ def test_of_a_side_with_more_draws_the_first_ones_count():
         assert [look.view for look in looks_at(past)] == [look.view for look in of_both]
 
 
-def made(rng):
-    """Return outputs of a kind, which draws of x' betray to a family, and what this looks at."""
-    words = rng.integers(0, 2**14, (2, 3000, 4))
-    bits = rng.integers(0, 2, (2, 3000, 4))
-    reals = rng.normal(size=(2, 3000, 3))
-    even, odd_word, odd, equal, line, coarse, even_sum = (
-        side.copy() for side in (words, words, bits, words, reals, reals, words)
-    )
-    even[1, :, 2] &= ~1
-    odd_word[1, :, 2] ^= (odd_word[1, :, 2] >> 3 ^ odd_word[1, :, 2] >> 11 ^ 1) << 3 & 8
-    odd[1, :, 3] = odd[1, :, 0] ^ odd[1, :, 1]
-    equal[1, ::9, 3] = equal[1, ::9, 1]
-    line[:, :, 2] = 3 * line[:, :, 0] + 0.01 * line[:, :, 2] + [[0.0], [0.01]]
-    coarse[1, :, 1] = np.round(coarse[1, :, 1] * 2**30) / 2**30
-    even_sum[1, :, 3] ^= (even_sum[1, :, 3] ^ even_sum[1, :, 0]) & 1
-    bits_of = View("entry", 2)
-    bits_of_word = tuple(Event(((1, 1),), view=View("bit", i, inner=bits_of)) for i in (3, 11))
-    bits_of_number = tuple(Event(((1, 1),), view=View("bit", i)) for i in (3, 11))
-    ones = tuple(Event(((1, None),), view=View("entry", i)) for i in (0, 1, 3))
-    difference = View("difference", 0, other=3, factor=1)
-    return {
-        "remainders": (even, View("remainder", 2, modulus=2)),
-        "low bits": (coarse, View("low bit", 1)),
-        "differences": (line, View("difference", 2, other=0, factor=3.0)),
-        "coincidences": (equal, View("equal", 1, other=3)),
-        "sums modulo": (even_sum, View("remainder", modulus=2, inner=difference)),
-        "parities": (odd, View("parity", parts=ones)),
-        "parities of words": (odd_word, View("parity", parts=bits_of_word)),
-        "parities of bits": (odd_word[:, :, 2], View("parity", parts=bits_of_number)),
-    }
+ENTRIES = [f"x{i}" for i in range(4)]
+WORDS = np.random.default_rng(2).integers(0, 2**14, (2, 3000, 4))
+EVEN, EQUAL, EVEN_SUM, ODD_WORD = (WORDS.copy() for _ in range(4))
+LINE, COARSE = VECTORS.copy(), VECTORS.copy()
+EVEN[1, :, 2] &= ~1
+EQUAL[1, ::9, 3] = EQUAL[1, ::9, 1]
+EVEN_SUM[1, :, 3] ^= (WORDS[1, :, 3] ^ WORDS[1, :, 0]) & 1
+ODD_WORD[1, :, 2] ^= (WORDS[1, :, 2] >> 3 ^ WORDS[1, :, 2] >> 11 ^ 1) << 3 & 8
+LINE[:, :, 2] = 3 * LINE[:, :, 0] + 0.01 * LINE[:, :, 2] + [[0.0], [0.01]]
+COARSE[1, :, 1] = np.round(COARSE[1, :, 1] * 2**30) / 2**30
+LEAKS = {
+    "remainders": (EVEN, "x2 modulo 2"),
+    "low bits": (COARSE, "the lowest bit of x1"),
+    "differences": (LINE, "x2 - 3 * x0"),
+    "coincidences": (EQUAL, "whether x1 equals x3"),
+    "sums modulo": (EVEN_SUM, "(x0 - x3) modulo 2"),
+}
 
 
-LEAKS = made(np.random.default_rng(2))
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_family_looks_at_what_differs_in_the_numbers_that_it_may_read(name):
+    sides, view = LEAKS[name]
 
+    def texts(sides, **layout):
+        return [each.text(ENTRIES) for each in found(past_of(*sides, **layout), name)]
 
-@pytest.mark.parametrize("kind", LEAKS)
-def test_a_family_looks_at_what_differs_in_the_numbers_that_it_may_read(kind):
-    sides, view = LEAKS[kind]
-    name = kind.split(" of")[0]
-    assert found(past_of(*sides, as_reals=False), name)[0] == view
-    assert found(past_of(*sides[[0, 0]]), name) == []
+    assert texts(sides, as_reals=False)[0] == view
+    assert texts(sides[[0, 0]]) == []
+    assert texts(sides, numbers=(0,), as_reals=False) == []
     of_reals = name == "low bits"
-    assert (view in found(past_of(*sides), name)) != of_reals
-    if sides.ndim == 2 or name == "parities":
-        return
-    for layout in ({"numbers": (0,)}, {"reals": (0, 2)}):
-        read = not of_reals and "reals" in layout
-        assert (view in found(past_of(*sides, **layout, as_reals=False), name)) == read
+    assert (view in texts(sides)) != of_reals
+    assert (view in texts(sides, reals=(0, 2), as_reals=False)) != of_reals
+
+
+def test_parities_are_of_columns_of_bits_of_words_and_of_bits_of_numbers():
+    odd = np.random.default_rng(3).integers(0, 2, (2, 3000, 4))
+    odd[1, :, 3] = odd[1, :, 0] ^ odd[1, :, 1]
+    for sides, entries in ((odd, [0, 1, 3]), (ODD_WORD, [3, 11]), (ODD_WORD[:, :, 2], [3, 11])):
+        view = found(past_of(*sides), "parities")[0]
+        assert [part.view.entry for part in view.parts] == entries
+        assert found(past_of(*sides[[0, 0]]), "parities") == []
 
 
 def test_what_cells_of_a_number_or_tables_show_is_not_looked_at_again():
     """Parities are of two bits or three columns, remainders of numbers that do not repeat."""
-    even = LEAKS["remainders"][0]
-    for sides in (np.stack([BITS, BITS[:, [0, 0, 2]]]), even, even[:, :, 2]):
+    for sides in (np.stack([BITS, BITS[:, [0, 0, 2]]]), EVEN, EVEN[:, :, 2]):
         assert found(past_of(*sides), "parities") == []
-    assert found(past_of(*(even % 500)), "remainders") == []
-
-
-def test_what_few_first_draws_say_of_entries_and_many_of_equality_stays():
-    """2,048 or 10,000."""
-    asked = {}
-
-    def once(what, draws, make):
-        asked[what] = draws
-        return make()
-
-    past = past_of(*LEAKS["remainders"][0], groups=(((0,), (1,), (2,)),))
-    past.once = once
-    looks_at(past)
-    few = {*range(4), "differences", "sums modulo", "parities"}
-    assert asked == {**dict.fromkeys(few, 2048), "coincidences": 10_000, "summaries": 10_000}
-    past = past_of(np.zeros((9, 65)))
-    past.once = once
-    looks._of_columns(past)
-    assert asked["wide"] == 10_000
+    assert found(past_of(*(EVEN % 500)), "remainders") == []
 
 
 @pytest.mark.parametrize("way", [1, -1])
@@ -263,43 +236,20 @@ def test_bits_are_those_up_to_the_largest_number_of_either_side(x, size, way):
     assert [look.view.entry for look in bits] == list(range(size))
 
 
-SHARES = 0, 0.003, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.997, 1
-
-
-def farthest(x, y):
-    """Return by how many deviations shares below a quantile of two columns differ at most."""
-    pooled = np.sort(np.append(x, y))
-    there = pooled[~np.isnan(pooled)]
-    largest = 0.0
-    for share in SHARES:
-        cut = there[int(share * (len(there) - 1))]
-        for below in (np.less, np.less_equal):
-            p, q = below(x, cut).mean(), below(y, cut).mean()
-            spread = math.sqrt((p + q) / 2 * (1 - (p + q) / 2) + 1 / len(x))
-            largest = max(largest, abs(p - q) / spread)
-    return largest
-
-
-@pytest.mark.parametrize(("compared", "rows"), [(1, 1000), (1100 * 24, 1100)])
+@pytest.mark.parametrize(("compared", "rows"), [(1, 1000), (1100 * 70, 1100)])
 def test_of_many_entries_those_are_looked_at_whose_shares_differ_most(compared, rows, monkeypatch):
-    """By the shares below quantiles of both sides, one entry at a time, of the first rows."""
-    rng = np.random.default_rng(2)
-    ours, theirs = rng.normal(size=(2, 2200, 24)).round(1)
-    ours[:, 18:] += np.linspace(0, 0.4, 6)
-    ours[:300, 9:12] = NAN
-    for entry in range(9):
-        theirs[: entry + 1, entry] = (-1) ** entry * 9.0
-    for entry, share in enumerate((0.1, 0.25, 0.5, 0.75, 0.9), 12):  # they differ there alone
-        ours[:, entry] = theirs[:, entry] = u = rng.random(2200)
-        ours[:, entry] += 0.05 * ((u > share - 0.05) & (u < share))
-    ours[rows:, 0] += 9
-    differ = [farthest(ours[:rows, entry], theirs[:rows, entry]) for entry in range(24)]
-    order = np.argsort(-np.array(differ), kind="stable")
+    """By the shares below quantiles of both sides, from the least to the largest number."""
     monkeypatch.setattr(looks, "_COMPARED", compared)
-    for number in range(1, 25):
-        monkeypatch.setattr(looks, "ENTRIES", number)
-        entries = [look.view.entry for look in looks._of_columns(past_of(ours, theirs))]
-        assert entries == sorted(order[:number].tolist())
+    x = np.random.default_rng(2).normal(size=(2200, 70))
+    x[:, 9:12] = NAN
+    y = x + 9
+    y[:rows] = x[:rows][::-1]
+    for entry, share in enumerate((0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98), 61):
+        u = np.random.default_rng(entry).random(2200)
+        x[:, entry], y[:, entry] = u, u + 0.07 * (np.abs(u - share) < 0.07)  # they differ there
+    x[:3, 68], x[:3, 69] = 9, -9
+    monkeypatch.setattr(looks, "ENTRIES", 9)
+    assert [look.view.entry for look in looks._of_columns(past_of(x, y))] == [*range(61, 70)]
 
 
 # --- sums -----------------------------------------------------------------------------------------

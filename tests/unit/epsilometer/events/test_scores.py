@@ -60,14 +60,6 @@ def z_of_means(x, y):
     return abs(x.mean() - y.mean()) / spread
 
 
-def test_z_scores_are_those_of_welch_for_mean_products():
-    x, y = np.random.default_rng(7).normal(size=(2, 300, 4))
-    y = y[:200]
-    z = scores._z_scores(np.concatenate([x, y]), 300)
-    for i, j in combinations(range(4), 2):
-        assert z[i, j] == pytest.approx(z_of_means(x[:, i] * x[:, j], y[:, i] * y[:, j]))
-
-
 def test_of_many_columns_the_products_remain_that_differ_by_four_deviations(monkeypatch):
     """At most 64; of sixteen columns all are taken."""
     columns = np.random.default_rng(8).normal(size=(17, 2000))
