@@ -293,10 +293,7 @@ def test_counts_that_agree_with_a_claim_have_no_bound(counts, delta):
     assert p_value(*counts, epsilon=0.0, delta=delta) == 1.0
 
 
-ALL_HITS = pytest.mark.xfail(reason="P(S) = 1 itself is not among the values of q", strict=True)
-
-
-@pytest.mark.parametrize("n", [1000, pytest.param(10**6, marks=ALL_HITS)])
+@pytest.mark.parametrize("n", [100, 1000])
 def test_without_noise_the_bound_is_the_logarithm_of_the_draws_less_that_of_three(n):
     """With 0 of n' draws the level is about ln(n' / -ln alpha)."""
     assert lower_bound(n, n, 0, n) == pytest.approx(math.log(n / 3), abs=0.1)
