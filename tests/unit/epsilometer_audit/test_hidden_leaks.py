@@ -52,12 +52,11 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, recorded):
     claim = ea.pure(2.0)
     verdict = by_either_test(naive, 1.0, 4000, recorded)(claim)
     assert verdict.verdict == "violated"
-    witness = verdict.witness
-    assert "lowest bit of output" in witness.event or "multiple of" in witness.event
+    assert "lowest bit of" in verdict.witness.event or "multiple of" in verdict.witness.event
     assert "Mironov 2012" in str(verdict)
-    assert json.loads(verdict.to_json())["witness"]["note"] == witness.note
+    assert json.loads(verdict.to_json())["witness"]["note"] == verdict.witness.note
     rng = np.random.default_rng(99)
-    event = event_of(witness.ranges)
+    event = event_of(verdict.witness.ranges)
     p, q = (event.holds(np.asarray(naive(x, 4000, rng), float)).mean() for x in (0.0, 1.0))
     assert abs(math.log((p + 1e-3) / (q + 1e-3))) > 2  # the event replays
     other = by_either_test(naive, 1.0, 4000, recorded, as_reals=True)(claim)
@@ -70,19 +69,6 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, recorded):
 def test_all_notions_look_at_low_bits(claim):
     assert audited(laplace, claim, 2000, as_reals=False, stop=True).verdict == "violated"
     assert audited(laplace, claim, 2000).verdict != "violated"
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        lambda x, size, rng: 100 + laplace(x, size, rng),
-        lambda x, size, rng: np.clip(np.round(laplace(x, size, rng) * 64) / 64, 0, 1),
-    ],
-    ids=["far from 0", "on a grid and clamped"],
-)
-def test_low_bits_without_information_refute_nothing(mechanism):
-    verdict = ea.audit(mechanism, [(0, 1)], ea.pure(1.25), alpha=0.001, samples=4000)
-    assert verdict.verdict == "not refuted"
 
 
 # --- structure that wide noise hides --------------------------------------------------------------

@@ -147,9 +147,7 @@ def test_cells_of_values_hold_the_outputs_that_are_these_values(kind):
     if kind != "row":
         values = values[:, 0] if kind == "whole" else np.where(values[:, 1] < 2, NAN, values[:, 0])
     cells = Values(values[:400], values[400:], View("row" if kind == "row" else "output"))
-    codes = cells.coded(values)
-    assert len({*zip(map(str, values), codes.tolist(), strict=True)}) == cells.size
-    assert cells.folds[1].tolist() == counts_by_fifth(codes[400:], cells.size)
+    assert cells.folds[1].tolist() == counts_by_fifth(cells.coded(values[400:]), cells.size)
     others = values + 0.5 if kind == "real" else values + 1
     sample = np.concatenate([values, others])
     every = np.arange(cells.size)
@@ -163,10 +161,9 @@ def test_cells_of_values_hold_the_outputs_that_are_these_values(kind):
 def test_a_log_ratio_is_of_shares_of_either_side_and_that_of_nan_is_the_last():
     """A draw more in every cell, and in all: unequal sides, and a cell without draws of x'."""
     x, x_prime = np.repeat([0, 1, 2], [5, 3, 3]), np.repeat([0, 2], [1, 2])
-    expected = np.log([(5 + 1) / 12 / (2 / 4), (3 + 1) / 12 / (1 / 4), (3 + 1) / 12 / (3 / 4)])
-    ratios = Numbers(x, x_prime, 64, View()).log_ratios()
-    assert ratios == pytest.approx([*expected, 0.0])
-    real = np.where(x_prime == 2, NAN, x_prime * 1.0)
+    ratios = [(5 + 1) / 12 / (2 / 4), (3 + 1) / 12 / (1 / 4), (3 + 1) / 12 / (3 / 4), 1.0]
+    assert Numbers(x, x_prime, 64, View()).log_ratios() == pytest.approx(np.log(ratios))
+    real = np.where(x_prime == 2, NAN, x_prime)
     assert Numbers(x * 1.0, real, 64, View()).log_ratios()[-1] == pytest.approx(-math.log(9))
 
 
