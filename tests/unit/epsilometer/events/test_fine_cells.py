@@ -227,7 +227,10 @@ def test_low_bits_are_looked_at_if_pearson_or_mantel_and_haenszel_says_so(which,
     if which == "bits":
         y[:200] = np.round(y[:200] * 2**40) / 2**40
     else:
-        x[x > 0.95], y[y > 0.95] = 1 - 2.0**-9, 1 - 2.0**-8
+        for side, odd in ((x, 1), (y, 0)):  # in the highest range, and the opposite in the lowest
+            last = np.where(side > 0.95, odd, 1 - odd)
+            ends = np.abs(side - 0.5) > 0.45
+            side[ends] = (np.floor(side * 2**29) * 2 + last)[ends] / 2**30
     numbers = Numbers(x, y, 16, View("entry", 2))
     ranges, ranges_prime = numbers.codes
     tables = []

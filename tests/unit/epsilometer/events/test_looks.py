@@ -204,9 +204,9 @@ def test_a_family_looks_at_what_differs_in_the_numbers_that_it_may_read(name):
     def texts(sides, **layout):
         return [each.text(ENTRIES) for each in found(past_of(*sides, **layout), name)]
 
-    assert texts(sides, as_reals=False)[0] == view
+    assert view in texts(sides, as_reals=False)
     assert texts(sides[[0, 0]]) == []
-    assert texts(sides, numbers=(0,), as_reals=False) == []
+    assert view not in texts(sides, numbers=(0,), as_reals=False)
     of_reals = name == "low bits"
     assert (view in texts(sides)) != of_reals
     assert (view in texts(sides, reals=(0, 2), as_reals=False)) != of_reals
@@ -302,7 +302,7 @@ def test_independent_entries_have_no_steps():
 
 def test_a_sum_of_steps_is_the_sum_of_what_each_entry_adds():
     rng = np.random.default_rng(5)
-    x, y = np.cumsum(rng.normal([[[0.2]], [[0.0]]], 1, (2, 900, 5)), axis=2)
+    x, y = np.cumsum(rng.normal([[[0.2]], [[0.0]]], 1, (2, 4000, 5)), axis=2)
     learners = looks.sums(x, 5)
     assert learners.keys() == {"sum", "steps"}
     assert looks.sums(x[:, :1], 1).keys() == {"sum"} == looks.sums(x[:, 0], 4).keys()
