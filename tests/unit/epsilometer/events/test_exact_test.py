@@ -66,6 +66,8 @@ def test_a_p_value_is_the_largest_tail_below_a_limit_of_q(n, m, share, share_pri
 @example(draws=(3, 2), shares=(1.0, 1.0), epsilon=0.0, delta=0.0, q=[0.5])  # no excess, no variance
 @example(draws=(20_000, 2), shares=(1.0, 0.0), epsilon=700.0, delta=0.0, q=[0.9])  # no variance
 @example(draws=(1, 115), shares=(0.0, 0.0), epsilon=700.0, delta=0.0, q=[0.03])  # q = 3e-306
+# with low values of q after high ones, at which other counts are likely
+@example(draws=(300, 300), shares=(0.4, 0.1), epsilon=0.5, delta=0.1, q=[0.05, 0.9, 1e-9, 0.6])
 @example(draws=(5, 300), shares=(0.4, 0.1), epsilon=0.4, delta=0.0, q=[0.1, 0.15])  # rare counts
 @example(
     draws=(6, 6), shares=(0.17, 0.0), epsilon=0.0, delta=0.0, q=[0.5]
