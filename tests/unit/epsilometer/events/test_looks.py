@@ -238,18 +238,19 @@ def test_bits_are_those_up_to_the_largest_number_of_either_side(x, size, way):
 
 @pytest.mark.parametrize(("compared", "rows"), [(1, 1000), (1100 * 70, 1100)])
 def test_of_many_entries_those_are_looked_at_whose_shares_differ_most(compared, rows, monkeypatch):
-    """By the shares below quantiles of both sides, from the least to the largest number."""
+    """By the shares below quantiles of both sides; here three draws differ, each at one of them."""
     monkeypatch.setattr(looks, "_COMPARED", compared)
     x = np.random.default_rng(2).normal(size=(2200, 70))
     x[:, 9:12] = NAN
+    x[:, 59:] = np.arange(2200.0)[:, None]
     y = x + 9
-    y[:rows] = x[:rows][::-1]
-    for entry, share in enumerate((0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98), 61):
-        u = np.random.default_rng(entry).random(2200)
-        x[:, entry], y[:, entry] = u, u + 0.07 * (np.abs(u - share) < 0.07)  # they differ there
-    x[:3, 68], x[:3, 69] = 9, -9
-    monkeypatch.setattr(looks, "ENTRIES", 9)
-    assert [look.view.entry for look in looks._of_columns(past_of(x, y))] == [*range(61, 70)]
+    y[:rows] = x[:rows]
+    for entry, share in enumerate((0.003, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.997), 59):
+        at = int(share * rows)
+        x[at - 1 : at + 2, entry], y[at - 1 : at + 2, entry] = at, at + 0.5
+    x[0, 68], x[rows - 1, 69] = -1, rows  # the least and the largest number
+    monkeypatch.setattr(looks, "ENTRIES", 11)
+    assert [look.view.entry for look in looks._of_columns(past_of(x, y))] == [*range(59, 70)]
 
 
 # --- sums -----------------------------------------------------------------------------------------
