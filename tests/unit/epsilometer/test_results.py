@@ -24,7 +24,7 @@ RESULTS = [
     em.local_loss(np.array(["a"] * 900 + ["b"] * 100), np.array(["b"] * 1000), ["a", "b"]),
     em.local_loss(RNG.normal(size=(500, 2)), RNG.normal(size=(500, 2)), [[0.0, 0.0]]),
     em.largest_loss(X, X + 30),
-    em.histogram_level(X > 9, X > 0, outcomes=2),
+    em.histogram_level(X > 5, X > 0, outcomes=2),
 ]
 
 
