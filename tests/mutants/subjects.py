@@ -8,7 +8,6 @@ have the mark `stored`.
 from pathlib import Path
 
 _NEIGHBOURS = "unit/test_audit_neighbours.py"
-_LOOKS = "unit/test_audit_looks.py"
 _WHOLE = "unit/test_whole_outputs.py"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
 _TABLES = ["unit/test_tables.py", "unit/test_captions.py", "unit/test_curves.py"]
@@ -37,18 +36,16 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
         "contract/test_laws.py",
         "contract/test_mechanisms.py",
     ],
-    "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],
     "src/epsilometer/numerics/[bpr]*.py": ["unit/test_numerics.py"],
-    "src/epsilometer/seeds.py": ["unit/test_registry.py"],
+    "src/epsilometer/seeds.py": [],
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
     "src/epsilometer/events/limits.py": ["contract/test_measure.py"],
-    "src/epsilometer/events/relations.py": ["unit/test_relations.py"],
-    "src/epsilometer/events/fine_cells.py": ["unit/test_fine_cells.py", _LOOKS],
-    "src/epsilometer/events/looks.py": ["unit/test_looks.py"],
-    "src/epsilometer/events/scores.py": ["unit/test_looks.py", "unit/test_events.py"],
-    "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_relations.py", _LOOKS],
+    "src/epsilometer/events/*.py": [],
     "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
-    "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
+    "src/epsilometer/claims.py": [
+        "unit/epsilometer/events/test_exact_test.py",
+        "contract/test_claims.py",
+    ],
     "src/epsilometer_audit/question/request.py": ["unit/test_audit.py"],
     "src/epsilometer_audit/question/claims.py": ["contract/test_claims.py"],
     "src/epsilometer_audit/question/shares.py": ["unit/test_wealth.py"],
@@ -68,7 +65,6 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/outputs/recorded.py": ["unit/test_audit_recorded.py"],
     "src/epsilometer_audit/outputs/words.py": [
         "unit/test_audit_outcomes.py",
-        "unit/test_relations.py",
         _WHOLE,
     ],
     "src/epsilometer_audit/outputs/worker.py": ["unit/test_audit_sources.py"],

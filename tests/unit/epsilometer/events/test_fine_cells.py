@@ -1,11 +1,9 @@
 """Remainders, periods and lowest bits that differ between the sides, by counts one by one."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 
 from epsilometer.events import fine_cells
 from epsilometer.events.cells import Numbers
@@ -22,12 +20,13 @@ def apart(*tables, least=0):
     It is 0 if Pearson's statistic is not ``least`` times the number of cells.
     """
     squares = []
-    for codes, codes_prime in tables:
-        ours, theirs = Counter(codes.tolist()), Counter(codes_prime.tolist())
-        n, m = codes.size, codes_prime.size
-        for code in ours | theirs:
-            expected = (ours[code] + theirs[code]) * n / (n + m)
-            squares.append((ours[code] - expected) ** 2 / (expected * m / (n + m)))
+    for codes in tables:
+        numbers = np.unique(np.concatenate(codes), return_inverse=True)[1]
+        both = np.bincount(numbers)
+        ours = np.bincount(numbers[: codes[0].size], None, both.size)
+        share = codes[0].size / numbers.size
+        expected = both * share
+        squares += [*((ours - expected) ** 2 / (expected * (1 - share)))]
     free = len(squares) - len(tables)
     if sum(squares) < least * len(squares):
         return 0
@@ -48,29 +47,23 @@ def halves(spread, *others, least=256):
 @pytest.mark.parametrize(
     ("side", "as_reals", "expected"),
     [
-        (halves(256, 1), False, WHOLE[:63]),  # up to a fourth of the spread
+        (halves(256, 1, least=128), False, WHOLE[:63]),  # up to a fourth of the spread
         (halves(255, 1), False, WHOLE[:62]),
-        (halves(10**6, 1), True, WHOLE),  # reals that are whole
-        (halves(1e6, 1.0), True, WHOLE),
+        (halves(1e6, 1.0), True, WHOLE),  # reals that are whole
         (halves(2.0**53 - 1024, 1024.0), False, [1000, 1024]),  # a modulus needs 44 bits
         (halves(2.0**53, 1024.0), False, [1000]),  # no whole numbers for sure
         (halves(2**61, 1), False, WHOLE),
         (2**61 + halves(256, 1), False, WHOLE[:63]),
-        (halves(10**6, 2), False, WHOLE),  # 2 is a common divisor as well
-        (halves(6, 2), False, [2]),
+        (halves(6, 2), False, [2]),  # a common divisor
         (halves(2.0**50, 128.0), False, [64, 97, 100, 128, 1000]),
-        (halves(2.0**50, 32.0), False, [64, 97, 100, 1000]),
-        (halves(1.7e6, 0.5), False, TENS),  # up to a sixteenth of the spread of reals
-        (halves(16_000, 0.5), False, TENS),
+        (halves(16_000, 0.5), False, TENS),  # up to a sixteenth of the spread of reals
         (halves(15_999, 0.5), False, TENS[:-1]),
         (halves(16_000, 0.5, 2.0**44), False, TENS[6:]),
         (halves(16_000, 0.5, 2.0**44 + 1), False, TENS[7:]),
-        (halves(99.0, 0.5), True, TENS[3:7]),
-        (halves(101.0, 0.5), True, TENS[4:7]),
         (halves(99.0, math.nan, math.inf, 1e150, 0.5), True, TENS[3:7]),  # others are no numbers
+        (halves(101.0, 0.5), True, TENS[4:7]),
         (np.arange(2048) * 380 // 2047, False, WHOLE[:63]),  # the spread is of 16 to 84 percent
         (np.arange(2048) * 374 // 2047, False, WHOLE[:62]),
-        (halves(256, 1, least=128), False, WHOLE[:63]),
         (halves(256, 1, least=128)[:255], False, []),  # too few
     ],
 )  # fmt: skip
@@ -102,6 +95,17 @@ def test_moduli_are_told_by_the_first_2048_draws(first, last, found):
     y[first:last] |= 1
     views = remainder_views(Numbers(x, y, 64, View()), 64, as_reals=False)
     assert (View("remainder", modulus=2) in views) == found
+
+
+@pytest.mark.parametrize("number", [-(2**63), 2**54, 3])
+def test_extreme_numbers_raise_no_warning(number):
+    rng = np.random.default_rng(2)
+    x, y = rng.integers(-(10**6), 10**6, (2, 3000))
+    x[::50] = number
+    reals = x.astype(float)
+    reals[::40] = math.nan
+    for sides in ((x, y), (reals, y / 3), (reals * 1e280, y / 3)):
+        remainder_views(Numbers(*sides, 64, View()), 64, as_reals=False)
 
 
 # --- how far remainders differ --------------------------------------------------------------------
@@ -146,33 +150,21 @@ def test_a_remainder_that_rounds_to_its_modulus_has_a_cell():
 
 
 @pytest.mark.parametrize(("k", "unit"), [(30.3, 1.0), (941.07, math.pi), (2900.9, 1.0)])
-def test_a_period_is_that_of_the_largest_fourier_coefficient(k, unit, monkeypatch):
-    """Its distance is that of a histogram of the middle 98 percent, its place between those."""
+def test_a_period_is_found_between_limits_with_its_deviations(k, unit, monkeypatch):
+    """Its distance is that of the Fourier coefficient of the two sides at this period."""
     rng = np.random.default_rng(1)
     u = rng.random((2, 9000))
     kept = rng.random((2, 9000)) * 2 < 1 + np.array([[0.9], [-0.9]]) * np.sin(2 * math.pi * k * u)
-    x, y = (unit * side[held] for side, held in zip(u, kept, strict=True))
-    pooled = np.append(x, y)
-    low, high = np.quantile(pooled, [0.01, 0.99])
-    edges = np.linspace(low, high, 8193)
-    edges[0] -= edges[1] - edges[0]  # the first bin is twice as wide
-    counts = np.histogram(x, edges)[0] - np.histogram(y, edges)[0]
-
-    def height(at):  # at a frequency, in eighths of one over the range
-        return abs(np.exp(2j * math.pi * at / 8 * np.arange(8192) / 8192) @ counts) ** 2
-
-    around = np.arange(-16, 17) + round(8 * k / unit * (high - low))
-    peak = max(around, key=height)
+    x, y = unit * u[0, kept[0]], unit * u[1, kept[1]]
     ((period, z),) = fine_cells._period(x, y, 1.0, 0.0).items()
-    assert z == pytest.approx(math.sqrt(2 * height(peak) / pooled.size))
-    top = minimize_scalar(lambda at: -height(at), (peak - 1, peak, peak + 1)).x
-    assert 8 * (high - low) / period == pytest.approx(top, abs=0.05)
-    spread = 16 * 8 * (high - low) / peak  # whose sixteenth is the longest period
-    assert fine_cells._period(x, y, spread * 1.000001, 0.0) == {period: z}
-    assert fine_cells._period(x, y, spread * 1.000001, period * 0.98) == {period: z}
-    assert fine_cells._period(x, y, spread * 1.000001, period * 1.000001) == {}
-    assert fine_cells._period(x, y, spread * 0.999999, 0.0) != {period: z}
-    assert fine_cells._period(x, y, 128 * (high - low) / 32_768.5, 0.0) == {}  # half a bin
+    assert period == pytest.approx(unit / k, rel=0.1 / k)
+    waves = [np.exp(2j * math.pi / period * side).sum() for side in (x, y)]
+    expected = math.sqrt(2 / (x.size + y.size)) * abs(waves[0] - waves[1])
+    assert z == pytest.approx(expected, rel=0.05 if k < 2000 else 0.3)  # in 8,192 cells
+    longest = 16 * period  # a sixteenth of the spread
+    assert fine_cells._period(x, y, longest * 1.01, period * 0.98) == {period: z}
+    assert fine_cells._period(x, y, longest * 1.01, period * 1.000001) == {}
+    assert fine_cells._period(x, y, longest * 0.99, 0.0) != {period: z}
     for share in (0.999, 1.001):
         monkeypatch.setattr(fine_cells, "_SIGNIFICANT", share * z / math.sqrt(2))
         assert bool(fine_cells._period(x, y, 1.0, 0.0)) == (share < 1)
@@ -181,8 +173,8 @@ def test_a_period_is_that_of_the_largest_fourier_coefficient(k, unit, monkeypatc
 def test_equal_or_constant_sides_have_no_period():
     """By chance one of 10,000 pairs of equal sides has one."""
     x, y = np.random.default_rng(2).random((2, 2048))
-    for sides in ((x, y), (0.9 * x, y), (x, 0.9 * y)):
-        assert fine_cells._period(*sides, 0.68, 0.0) == {}
+    for sides in ((x, y), (0.9 * x, y), (x, 0.9 * y), (np.floor(500 * x), np.floor(500 * y))):
+        assert fine_cells._period(*sides, 0.68 * np.ptp(sides), 2.0 * (sides[0][0] > 1)) == {}
     for spread in (0.0, 1e-151, 1e-3):
         assert fine_cells._period(spread * x, spread * y, 0.68 * spread, 0.0) == {}
     assert suspicious_moduli(np.zeros(2048), np.zeros(2048), 64, as_reals=False) == {}
@@ -198,7 +190,7 @@ def test_the_top_of_a_parabola_lies_between_its_points(top):
 
 
 @pytest.mark.parametrize(("period", "whole"), [(2.6, True), (1.3, False)])
-@pytest.mark.parametrize("seed", range(3, 7))
+@pytest.mark.parametrize("seed", range(3, 5))
 def test_whole_numbers_have_periods_of_two_or_more_and_reals_any(period, whole, seed):
     rng = np.random.default_rng(seed)
     numbers = rng.random((2, 9000)) * 500 + 1000
@@ -208,11 +200,24 @@ def test_whole_numbers_have_periods_of_two_or_more_and_reals_any(period, whole, 
     sides = numbers[0, kept[0]][:2048], numbers[1, kept[1]][:2048]
     found = list(suspicious_moduli(*sides, 64, as_reals=False))
     assert period in [pytest.approx(modulus, rel=0.01) for modulus in found]
-    more, fewer = np.floor(numbers)[:, :2048]
-    assert fine_cells._period(more, fewer[:1000], 340.0, 2.0) == {}  # but by chance of 1e-4
 
 
 # --- lowest bits ----------------------------------------------------------------------------------
+
+
+def of_mantel_and_haenszel(tables):
+    """Return by how many standard deviations a lowest bit differs, in the ranges one by one."""
+    largest = 0.0
+    for bit in np.unique(np.concatenate([*map(np.concatenate, tables)])):
+        excess = variance = 0.0
+        for codes, codes_prime in tables:
+            n, m = codes.size, codes_prime.size
+            ours, theirs = (codes == bit).sum(), (codes_prime == bit).sum()
+            excess += ours - (ours + theirs) * n / (n + m)
+            variance += (ours + theirs) * (n + m - ours - theirs) * n * m / (n + m) ** 3
+        if variance > 0:
+            largest = max(largest, abs(excess) / math.sqrt(variance))
+    return largest
 
 
 @pytest.mark.parametrize("which", ["bits", "one range"])
@@ -222,25 +227,16 @@ def test_low_bits_are_looked_at_if_pearson_or_mantel_and_haenszel_says_so(which,
     if which == "bits":
         y[:200] = np.round(y[:200] * 2**40) / 2**40
     else:
-        x[x > 0.95], y[y > 0.95] = 1 - 2.0**-9, 1 - 2.0**-8
+        for side, odd in ((x, 1), (y, 0)):  # in the highest range, and the opposite in the lowest
+            last = np.where(side > 0.95, odd, 1 - odd)
+            ends = np.abs(side - 0.5) > 0.45
+            side[ends] = (np.floor(side * 2**29) * 2 + last)[ends] / 2**30
     numbers = Numbers(x, y, 16, View("entry", 2))
-    bits, bits_prime = lowest_bits(x), lowest_bits(y)
     ranges, ranges_prime = numbers.codes
     tables = []
     for place in {*ranges.tolist()} & {*ranges_prime.tolist()}:
-        tables.append((bits[ranges == place], bits_prime[ranges_prime == place]))
-    largest = 0.0
-    for bit in {*bits.tolist(), *bits_prime.tolist()}:
-        excess, variance = 0.0, 0.0
-        for of_range, of_range_prime in tables:
-            ours, theirs = of_range == bit, of_range_prime == bit
-            share, times = ours.size / (ours.size + theirs.size), ours.sum() + theirs.sum()
-            excess += ours.sum() - times * share
-            of_all = times / (ours.size + theirs.size)
-            variance += times * share * (1 - share) * (1 - of_all)
-        if variance > 0:
-            largest = max(largest, excess**2 / variance)
-    found = {"bits": math.sqrt(largest), "one range": apart(*tables)}
+        tables.append((lowest_bits(x)[ranges == place], lowest_bits(y)[ranges_prime == place]))
+    found = {"bits": of_mantel_and_haenszel(tables), "one range": apart(*tables)}
     assert max(found, key=found.get) == which
     for share in (0.999, 1.001):
         monkeypatch.setattr(fine_cells, "_SIGNIFICANT", share * found[which])
@@ -251,8 +247,8 @@ def test_whole_numbers_and_repeated_ones_have_no_low_bits():
     x = np.random.default_rng(4).integers(0, 10**6, 2000) * 2.0
     assert low_bit_views(Numbers(x, x + 1, 16, View())) == []
     assert low_bit_views(Numbers(x + 0.25, x + 0.5, 16, View())) == [View("low bit")]
+    assert low_bit_views(Numbers(x % 10 + 0.25, x % 10 + 0.5, 16, View())) == []
     fine = np.random.default_rng(5).random(2000)
     coarse = np.round(fine * 2**20) / 2**20
     for sides in ((fine, coarse), (coarse, fine)):
         assert low_bit_views(Numbers(*sides, 16, View())) == [View("low bit")]
-    assert low_bit_views(Numbers(x % 10 + 0.25, x % 10 + 0.5, 16, View())) == []
