@@ -12,6 +12,9 @@ _LOOKS = "unit/test_audit_looks.py"
 _WHOLE = "unit/test_whole_outputs.py"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
 _TABLES = ["unit/test_tables.py", "unit/test_captions.py", "unit/test_curves.py"]
+_OF_LAWS = "unit/epsilometer/exact"
+_LAWS = "contract/test_laws.py"
+_DRAWS = ["contract/test_mechanisms.py", _LAWS]
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
@@ -30,24 +33,25 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/*.py": ["unit/test_histograms.py", "unit/test_bounds.py"],
     "src/epsilometer/densities/*.py": ["unit/test_densities.py"],
     "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],
-    "src/epsilometer/exact/*.py": ["unit/test_exact.py", "contract/test_laws.py"],
-    "src/epsilometer/mechanisms/*.py": [
-        "unit/test_noise.py",
-        "unit/test_exact.py",
-        "contract/test_laws.py",
-        "contract/test_mechanisms.py",
-    ],
+    "src/epsilometer/exact/base.py": [f"{_OF_LAWS}/test_real_line.py", _LAWS],
+    "src/epsilometer/exact/levels.py": [_OF_LAWS, _LAWS],
+    "src/epsilometer/exact/noise.py": [f"{_OF_LAWS}/test_noisy_max.py", _LAWS],
+    "src/epsilometer/exact/quadrature.py": [_OF_LAWS, _LAWS],
+    "src/epsilometer/exact/*.py": [_LAWS],
+    "src/epsilometer/mechanisms/finite.py": [f"{_OF_LAWS}/test_finite.py", *_DRAWS],
+    "src/epsilometer/mechanisms/truncated.py": [f"{_OF_LAWS}/test_truncated.py", *_DRAWS],
+    "src/epsilometer/mechanisms/*.py": _DRAWS,
     "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],
     "src/epsilometer/numerics/[bpr]*.py": ["unit/test_numerics.py"],
     "src/epsilometer/seeds.py": ["unit/test_registry.py"],
-    "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
-    "src/epsilometer/events/limits.py": ["contract/test_measure.py"],
+    "src/epsilometer/samples.py": ["unit/epsilometer/test_estimates.py"],
+    "src/epsilometer/events/limits.py": [],
     "src/epsilometer/events/relations.py": ["unit/test_relations.py"],
     "src/epsilometer/events/fine_cells.py": ["unit/test_fine_cells.py", _LOOKS],
     "src/epsilometer/events/looks.py": ["unit/test_looks.py"],
     "src/epsilometer/events/scores.py": ["unit/test_looks.py", "unit/test_events.py"],
     "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_relations.py", _LOOKS],
-    "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
+    "src/epsilometer/measurement.py": ["contract/test_use_of_draws.py"],
     "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
     "src/epsilometer_audit/question/request.py": ["unit/test_audit.py"],
     "src/epsilometer_audit/question/claims.py": ["contract/test_claims.py"],
