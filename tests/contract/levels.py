@@ -233,20 +233,20 @@ def _verdicts(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer
     answers = 2 * len(case.pairs)
     alpha = method.alpha / answers if method.largest else method.alpha
     sides = [side for pair in case.drawn(seed, "first") for side in pair]
-    lows = np.array(
-        [
-            [tested.interval(method.interval, alpha, rng)[0] for tested in answer.tested]
-            for answer in answers_of(method, sides, order=math.inf, rng=rng, outputs=case.outputs)
-        ]
-    )
+    lows = []
+    for answer in answers_of(method, sides, order=math.inf, rng=rng, outputs=case.outputs):
+        for tested in answer.tested:  # forward, and back
+            lows.append(tested.interval(method.interval, alpha, rng)[0])
     for i, claim in enumerate(method.grid):
-        truths = [[p.delta(claim, reverse=way) for way in (False, True)] for p in case.pairs]
+        truths = []
+        for pair in case.pairs:
+            truths += [pair.delta(claim), pair.delta(claim, reverse=True)]
+        bounds = [float(low[i]) for low in lows]
         if method.largest:
-            yield Answer(f"claim {claim:g}", float(lows[..., i].max()), float(np.max(truths)))
+            yield Answer(f"claim {claim:g}", max(bounds), max(truths))
             continue
-        for way in (0, 1):
-            truth = truths[0][way]
-            yield Answer(f"claim {claim:g}{' back' * way}", float(lows[0, way, i]), truth)
+        for way, bound, truth in zip(("", " back"), bounds, truths, strict=True):
+            yield Answer(f"claim {claim:g}{way}", bound, truth)
 
 
 RUN: dict[str, Callable[[Any, str, Case, int], Iterator[Answer]]] = {
@@ -336,15 +336,27 @@ def _level(entry: str) -> float:
 def row_of(entry: str, case: Case, same: list[Answer]) -> Row:
     """Return the row of the runs' answers to one question, without a limit."""
     answered = sum(a.trusted for a in same)
-    above, above_flagged = (sum(a.above for a in same if a.trusted == t) for t in (True, False))
+    above = sum(a.above for a in same if a.trusted)
     low, high = clopper_pearson(above, answered, CONFIDENCE) if answered else (0.0, 1.0)
     return Row(
-        **{"estimator": entry, "guarantee": method_of(entry).guarantee, "alpha": _level(entry)},
-        **{"case": case.name, "group": case.group, "n": case.n, "runs": len(same)},
-        **{"order_or_claim": same[0].of, "truth": float(np.median([a.truth for a in same]))},
-        **{"answered": answered, "above": above, "above_flagged": above_flagged},
-        **{"share": above / answered if answered else 0.0, "low": float(low), "high": float(high)},
-        **{"limit": None, "outcome": "answered" if answered else "flagged", "reason": ""},
+        estimator=entry,
+        guarantee=method_of(entry).guarantee,
+        alpha=_level(entry),
+        case=case.name,
+        group=case.group,
+        order_or_claim=same[0].of,
+        truth=float(np.median([a.truth for a in same])),
+        n=case.n,
+        runs=len(same),
+        answered=answered,
+        above=above,
+        above_flagged=sum(a.above for a in same if not a.trusted),
+        share=above / answered if answered else 0.0,
+        low=float(low),
+        high=float(high),
+        limit=None,
+        outcome="answered" if answered else "flagged",
+        reason="",
         median=float(np.median([a.bound for a in same])),
     )
 

@@ -127,16 +127,6 @@ def test_bounds_are_close_enough_to_be_of_use(name, case):
     assert (np.median(values, axis=0) > 0.3 * truths - 0.1).all()
 
 
-def test_an_interval_of_smooth_outputs_covers_the_level():
-    claims = {"support": (0.0, 1.0), "lipschitz": 1.0}
-    n = em.planned_draws(1.0, confidence=0.8, **claims)
-    for seed in range(10):
-        x = np.sqrt(2 * np.random.default_rng(seed).random(n) + 0.25) - 0.5
-        level = em.histogram_level(x, 1 - x, gamma=1.0, **claims)
-        assert level.confidence >= 0.8
-        assert level.low <= math.log(3) <= level.high
-
-
 # --- the test itself ------------------------------------------------------------------------------
 
 
@@ -150,26 +140,7 @@ def test_every_registered_estimator_is_configured_and_has_a_guarantee(name):
         guarantee = getattr(method_of(entry), "guarantee", None)
         assert guarantee in ("finite-sample", "asymptotic", "none"), f"{entry}: {guarantee}"
         if guarantee != "none":
-            message = (
-                f"levels.py does not know how to run {entry}, which reads {method_of(entry).reads}"
-            )
-            assert method_of(entry).reads in RUN, message
-
-
-def frequencies(pair, n, seed):
-    """Return how often either side shows the same values, or cells where values do not repeat."""
-    rng = np.random.default_rng(seed)
-    sides = [np.asarray(draw(n, rng)) for draw in (pair.x, pair.x_prime)]
-    pooled = np.concatenate(sides)
-    values, codes, counts = np.unique(pooled, return_inverse=True, return_counts=True)
-    if values.size > 1000:  # cells of 1/100, values that repeat so often by themselves
-        atoms = counts > 50
-        edges = np.quantile(pooled, np.linspace(0, 1, 101)[1:-1])
-        code_of = np.searchsorted(edges, values, side="right")
-        code_of = np.where(atoms, 1000 + np.cumsum(atoms), code_of)
-        codes = code_of[codes]
-    counts = [np.bincount(part, minlength=codes.max() + 1) for part in np.split(codes, 2)]
-    return counts[0] / n, counts[1] / n
+            assert method_of(entry).reads in RUN, f"levels.py does not know how to run {entry}"
 
 
 SINGLE = [name for name, case in CASES.items() if case.outputs in ("scalar", "index", "bits")]
@@ -177,27 +148,36 @@ SINGLE = [name for name, case in CASES.items() if case.outputs in ("scalar", "in
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_truths_agree_with_many_draws(name):
-    pair = CASES[name].pairs[0]
-    p, q = frequencies(pair, N, seed=1)
-    some = np.minimum(p, q) * N > 50
-    noise = 5 * math.sqrt(p.size / N)  # of sums over cells
+    """By the shares of the same values, or of cells between quantiles where values do not repeat.
+
+    A delta is off by 5 standard errors of a sum over all cells in less than one of 1e6 seeds.
+    """
+    pair, rng = CASES[name].pairs[0], np.random.default_rng(1)
+    x, x_prime = (np.asarray(draw(N, rng), float) for draw in (pair.x, pair.x_prime))
+    pooled = np.concatenate([x, x_prime])
+    edges = np.unique(pooled)
+    if edges.size > 1000:  # values that repeat have a cell of their own
+        values, times = np.unique(pooled, return_counts=True)
+        cuts = np.quantile(pooled, np.linspace(0, 1, 101)[:-1])
+        repeated = values[times > 50]
+        edges = np.unique([*cuts, *repeated, *np.nextafter(repeated, math.inf)])
+    p, q = (
+        np.bincount(np.searchsorted(edges, side, "right"), None, edges.size + 1) / N
+        for side in (x, x_prime)
+    )
+    noise = 5 * math.sqrt(p.size / N)
     for claim in (0.0, 0.3):
         assert pair.delta(claim) == pytest.approx(excess(p, q, claim), abs=noise)
         assert pair.delta(claim, reverse=True) == pytest.approx(excess(q, p, claim), abs=noise)
+    some = np.minimum(p, q) * N > 50
     losses = np.abs(np.log(p[some] / q[some]))
     slack = 5 * np.sqrt(1 / p[some] + 1 / q[some]) / math.sqrt(N)
     assert (losses <= pair.pure + slack).all()
     if math.isfinite(pair.pure) and some.any():
         assert losses.max() >= 0.85 * pair.pure - 0.01
     for reverse in (False, True):
-        likelier, other = (q, p) if reverse else (p, q)
-        if math.isinf(pair.renyi(2.0, reverse=reverse)):
-            assert likelier[other * N < 10].sum() > 0.002
-            continue
-        assert pair.renyi(2.0, reverse=reverse) <= pair.renyi(7.0, reverse=reverse) + 1e-9
-        assert pair.renyi(7.0, reverse=reverse) <= pair.pure + 1e-9
-        level = math.log((likelier**2 / np.maximum(other, 1 / N)).sum())
-        assert pair.renyi(2.0, reverse=reverse) == pytest.approx(level, abs=0.015, rel=0.06)
+        levels = [pair.renyi(order, reverse=reverse) for order in (2.0, 7.0)]
+        assert levels[0] <= levels[1] + 1e-9 <= pair.pure + 2e-9
 
 
 def excess(p, q, claim):
@@ -234,8 +214,12 @@ def shown(above, of):
 @pytest.mark.parametrize(
     ("limit", "share", "power"),
     [
-        *[(0.05, 0.05, 0.001), (0.05, 0.2, 0.715), (0.05, 0.3, 0.964)],
-        *[(0.025, 0.025, 0.001), (0.025, 0.2, 0.873), (0.025, 0.3, 0.972)],
+        (0.05, 0.05, 0.001),
+        (0.05, 0.2, 0.715),
+        (0.05, 0.3, 0.964),
+        (0.025, 0.025, 0.001),
+        (0.025, 0.2, 0.873),
+        (0.025, 0.3, 0.972),
     ],
 )
 def test_the_power_of_the_level_test(limit, share, power):
@@ -248,8 +232,11 @@ def test_the_power_of_the_level_test(limit, share, power):
             if not too_often(limit, [[answer] for answer in shown(above, runs)]):
                 chances[above] = 0.0
     chances = np.convolve(chances, more)
-    counts = [row_of(promising()[0], CASES["laplace"], shown(k, TESTED)) for k in range(TESTED + 1)]
-    fails = [replace(row, limit=limit).failed for row in counts]
+    entry, case = promising()[0], CASES["laplace"]
+    fails = [
+        replace(row_of(entry, case, shown(above, TESTED)), limit=limit).failed
+        for above in range(TESTED + 1)
+    ]
     assert chances[fails].sum() == pytest.approx(power, abs=0.003)
 
 
