@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.exact.base import spectrum
 from epsilometer.testing import check_exact
@@ -78,32 +77,13 @@ class Scaled:
 
 @pytest.mark.parametrize("factor", [1.1, 0.9])
 @pytest.mark.parametrize("method", ["privacy_loss", "renyi", "spectrum"])
-@pytest.mark.parametrize("name", sorted(EXACT))
+@pytest.mark.parametrize(
+    "name", ["laplace", "randomized_response", "sparse_vector_bits", "laplace_vector"]
+)
 def test_levels_a_tenth_too_large_or_too_small_are_refused(name, method, factor):
     scaled = Scaled(law(name), factor, method)
     with pytest.raises(AssertionError, match=r"privacy_loss|renyi|level|spectrum"):
         check_exact(scaled, mechanism(name), inputs(name))
-
-
-@pytest.mark.slow(seconds=1)
-def test_levels_of_the_patterns_of_askin2022():
-    """The ten patterns of the configuration reach the levels computed independently."""
-    for entry, level in [("svt2", 0.6928), ("svt4", 0.6998), ("report-noisy-max-6", 0.6927)]:
-        assert largest_level(entry) == pytest.approx(level, abs=5.1e-5)
-    assert largest_level("svt5") == math.inf
-    assert largest_level("svt6") > 0.7
-
-
-def largest_level(entry):
-    """Return the largest level of an entry's ten patterns, in either direction."""
-    study = configured()
-    exact = EXACT.load(study.mechanisms[entry].mechanism)(study.mechanism(entry, 0.7))
-    patterns = study.inputs(entry, "patterns")
-    sides = patterns.sides()
-    pairs = pairs_of(len(sides), patterns.pairing)
-    assert len(pairs) == 10
-    ways = [*pairs, *((j, i) for i, j in pairs)]
-    return max(exact.privacy_loss(sides[i], sides[j]) for i, j in ways)
 
 
 # --- where doubles cancel or underflow ------------------------------------------------------------
@@ -172,11 +152,6 @@ def test_spectra_fall_to_0_from_the_total_variation(exact, sides, epsilon):
     if math.isfinite(pure):
         assert not deltas[6:].any()
         assert deltas[0] <= -math.expm1(-pure) * (1 + ROUNDING)
-    if top <= 500:  # in exp(claim), a number, delta is convex, and falls by Q(loss > claim) at most
-        steps = np.exp(claims[:5]) * np.expm1(np.diff(claims[:6]))
-        slopes, noise = np.diff(deltas[:6]) / steps, 1e-12 * deltas[:5] / steps
-        assert (slopes >= -1 - noise).all()
-        assert (np.diff(slopes) >= -(noise[1:] + noise[:-1]) - 1e-12 * np.abs(slopes[1:])).all()
     claims = np.array([0.4 * epsilon, 40.0])  # below 0 the other direction has as much
     below = -np.expm1(-claims) + np.exp(-claims) * spectrum(exact, claims, *other)
     assert spectrum(exact, -claims, *sides) == pytest.approx(below, rel=1e-8, abs=0)

@@ -126,29 +126,25 @@ def test_a_bound_without_a_region_is_that_of_one_set():
     assert 0.4 < expected < 0.7
 
 
-def test_a_delta_is_that_of_the_best_event():
-    """One event: its point; several: the largest of their lines in exp(epsilon)."""
+def test_a_delta_is_that_of_the_estimators():
     first, second = shuffled_parts(0.5)
     halves = [np.concatenate(parts) for parts in zip(first, second, strict=True)]
     method = Spectrum("nearest_neighbours", claims=[0.1, 0.4])
     tested, _ = method.test(*halves, np.random.default_rng(0))
-    single = em.delta_curve(*LAPLACE, epsilons=[0.4])
-    assert single.deltas[0] == pytest.approx(tested.delta[1])
+    assert em.delta_curve(*LAPLACE, epsilons=[0.4]).deltas[0] == pytest.approx(tested.delta[1])
     curve = em.delta_curve(*LAPLACE, epsilons=[0.1, 0.4])
-    assert (curve.deltas >= tested.delta - 1e-12).all()
-    assert (curve.low <= tested.interval("clopper-pearson", 0.05, None)[0] + 0.01).all()
+    assert (curve.deltas >= tested.delta - 1e-12).all()  # of several events the best
     assert curve.epsilon_at(1.0) == 0.1
 
 
 @pytest.mark.parametrize("sides", [LAPLACE, BITS, (LAPLACE[0], LAPLACE[0] + 40)])
 def test_a_curve_is_non_increasing_and_convex(sides):
     curve = em.delta_curve(*sides, epsilons=np.linspace(0, 4, 200))
-    scale = np.exp(curve.epsilons)
     for deltas in (curve.low, curve.deltas, curve.high):
-        slopes = np.diff(deltas) / np.diff(scale)
+        below_1 = deltas < 1
+        slopes = np.diff(deltas[below_1]) / np.diff(np.exp(curve.epsilons[below_1]))
         assert (slopes <= 1e-12).all()
-        uncapped = deltas < 1
-        assert (np.diff(slopes[uncapped[:-1]]) >= -1e-9).all()
+        assert (np.diff(slopes) >= -1e-9).all()
     assert (curve.low <= curve.deltas).all()
     assert (curve.deltas <= curve.high).all()
 
@@ -161,15 +157,11 @@ def test_disjoint_sides_have_no_upper_estimate():
     seen = em.largest_loss(x, y)
     assert seen.value is None
     assert 4 < seen.at_least < math.log(3000)
-    assert "near it: epsilon at least" in str(seen)
     assert "no upper estimate" in str(seen)
     losses = em.local_loss(x, y, [0.5, 1.5, 2.5])
     assert np.isnan(losses.losses).all()
-    assert losses.at_least[0] > 4
-    assert losses.at_least[1] == 0
-    assert losses.at_least[2] < -4
+    assert np.sign(losses.at_least).tolist() == [1, 0, -1]
     assert "losses at 0 of 3 outputs" in str(losses)
-    assert "no upper estimate" in str(losses)
     bound = em.loss_lower_bound(x, y)
     assert 5 < bound.value < math.log(3000)
     assert "measure() holds at every n" in str(bound)
@@ -198,17 +190,6 @@ def test_a_published_number_of_cells_and_draws():
     assert em.planned_cells(0.5, support=(0, 1), lipschitz=1.58198) == 91
     n = em.planned_draws(0.5, confidence=0.8, support=(0, 1), lipschitz=1.58, as_published=True)
     assert n + 1 == 1863132
-
-
-def test_planned_draws_are_the_fewest_of_a_confidence():
-    claims = {"outcomes": 2, "smallest_probability": 0.25}
-    n = em.planned_draws(0.5, order=2.0, confidence=0.8, **claims)
-    rng = np.random.default_rng(0)
-    x, y = rng.random(n) < 0.75, rng.random(n) < 0.25
-    level = em.histogram_level(x, y, order=2.0, gamma=0.5, **claims)
-    assert 0.8 <= level.confidence < 0.82
-    assert level.low <= math.log(7 / 3) <= level.high
-    assert em.histogram_level(x[1:], y[1:], order=2.0, **claims).confidence < 0.8
 
 
 # --- unequal sizes --------------------------------------------------------------------------------
@@ -243,16 +224,19 @@ def test_sides_of_unequal_sizes_have_the_same_levels():
     assert bound.value == pytest.approx(em.renyi_lower_bound(x[:5000], y, order=2).value, abs=0.05)
     assert (bound.n, bound.n_prime) == (5000, 5000)
     assert "15000 draws of the larger side are not used" in str(bound)
-    pairs = em.renyi_lower_bound_of_pairs([(x, y), (x[:5000], y[:60])], order=2)
-    assert (pairs.pair, pairs.n) == (0, 5000)
-    level = em.histogram_level(x, y, outcomes=2, smallest_probability=0.25)
+    claims = {"outcomes": 2, "smallest_probability": 0.25}
+    level = em.histogram_level(x, y, **claims)
     assert level.value == pytest.approx(math.log(3), abs=0.1)
-    assert level.confidence == HistogramEstimator(0.5).confidence(
-        5000, Claims(outcomes=2, smallest_probability=0.25), math.inf
-    )
+    planned = HistogramEstimator(0.5).confidence(5000, Claims(**claims), math.inf)
+    assert level.confidence == planned
     for bound in (em.loss_lower_bound(x, y), em.loss_lower_bound(y, x)):
         assert 0.9 < bound.value < math.log(3)
         assert sorted([bound.n, bound.n_prime]) == [3_500, 14_000]
+
+
+def test_the_pair_with_the_largest_bound_is_named():
+    pairs = em.renyi_lower_bound_of_pairs([(BITS[0], BITS[0]), BITS], order=2)
+    assert (pairs.pair, pairs.n) == (1, 4000)
 
 
 @pytest.mark.parametrize("name", [n for n in TESTS if "bound" in n or "curve" in n])
@@ -286,52 +270,30 @@ def test_an_output_is_named_as_it_was_given():
     assert em.largest_loss(*words).output in ("yes", "no")
     rows = [np.stack([side, side], axis=1) for side in words]
     assert em.largest_loss(*rows).output in (["yes", "yes"], ["no", "no"])
-    assert em.largest_loss(*BITS).output in (0, 1)
     losses = em.local_loss(*words, ["yes", "no", "never"]).losses
-    np.testing.assert_array_equal(losses[:2], em.local_loss(*BITS, [1, 0]).losses)
-    assert np.isnan(losses[2])
+    np.testing.assert_array_equal(losses, [*em.local_loss(*BITS, [1, 0]).losses, math.nan])
 
 
 def test_rows_of_reals():
     rng = np.random.default_rng(5)
     x, y = rng.laplace(0, 1, (3000, 2)), rng.laplace([0, 0.7], 1, (3000, 2))
     assert em.largest_loss(x, y).value > 0.4
-    assert em.loss_lower_bound(x, y).value >= 0
     assert em.local_loss(x, y, [[0.0, 2.0]]).losses[0] < -0.3
     for classifier in (None, "sklearn.linear_model.LogisticRegression"):
         curve = em.delta_curve(x, y, epsilons=[0.0], classifier=classifier)
         assert 0.2 < curve.deltas[0] < 0.35
-    for name in ("renyi_lower_bound", "histogram_level of reals"):
-        assert refused(TESTS[name], x, y).startswith("x has rows of reals")
+    assert refused(em.renyi_lower_bound, x, y, order=2).startswith("x has rows of reals")
     text = refused(em.delta_curve, x, y, classifier="counting")
     assert text.startswith("classifier must be for such outputs, as nearest_neighbours is")
     text = refused(em.delta_curve, *(rng.normal(size=(2, 100, 21))))
     assert text.startswith("classifier must be for such outputs, as one of scikit-learn is")
 
 
-@pytest.mark.slow(seconds=2)
-def test_vectors_have_deltas_in_any_units():
-    """delta(0) of normal noise 1 apart is .383; the second entry says nothing, in a large unit."""
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=(2, 4000, 20))
-    y[:, 0] += 1
-    units = np.array([1.0, 1024.0] + [1.0] * 18)
-    curve = em.delta_curve(x * units, y * units, epsilons=[0.0, 1.0])
-    assert 0.3 < curve.deltas[0] < 0.42
-    np.testing.assert_array_equal(curve.deltas, em.delta_curve(x, y, epsilons=[0, 1]).deltas)
-    bound = em.loss_lower_bound(x * units, y * units)
-    assert bound.value == pytest.approx(em.loss_lower_bound(x, y).value)
-    assert bound.value > 1
-
-
 @pytest.mark.parametrize("name", TESTS)
 def test_arrays_that_are_none_are_refused_in_a_line(name):
-    good, bad = np.zeros(500), [*range(500), math.nan]
-    call = (lambda x, y: em.local_loss(x, y, [0.0])) if name == "local_loss" else TESTS[name]
+    text = refused(TESTS[name], np.zeros(500), [*range(500), math.nan])
     place = "pairs[0]: " if name.endswith("of_pairs") else ""
-    for sides, side in (((bad, good), "x"), ((good, bad), "x_prime")):
-        wanted = f"{place}{side} has 1 entries that are NaN or infinite"
-        assert refused(call, *sides).startswith(wanted)
+    assert text.startswith(f"{place}x_prime has 1 entries that are NaN or infinite")
 
 
 @pytest.mark.parametrize(
@@ -398,15 +360,11 @@ def test_an_order_that_is_none_is_refused(call):
 
 
 def test_too_few_draws_for_an_order_show_nothing():
-    text = refused(em.renyi_lower_bound, *LAPLACE, order=math.inf)
-    assert text == "order must be above 1 and finite, got inf"
     bound = em.renyi_lower_bound(*BITS, order=25)
     assert bound.value == 0
     assert "too few for this order" in str(bound)
     assert em.renyi_lower_bound(*BITS, order=7).value > 0.5
-    pairs = em.renyi_lower_bound_of_pairs([BITS, BITS], order=25)
-    assert pairs.value == 0
-    assert "of 2 pairs" in pairs.reason
+    assert "of 2 pairs" in em.renyi_lower_bound_of_pairs([BITS, BITS], order=25).reason
 
 
 def curve(**named):
@@ -419,7 +377,6 @@ def curve(**named):
         (curve(rng="seed"), "rng must be a generator of NumPy or a seed"),
         (curve(epsilons=[]), "epsilons must rise from 0 or more"),
         (curve(epsilons=1000.0), "epsilons must be at most 500"),
-        (curve(classifier="counting"), "must be for such outputs, as nearest_neighbours is"),
         (curve(classifier="nearest_neighbour"), "did you mean 'nearest_neighbours'"),
         (curve(classifier="sklearn.svm.Nothing"), "classifier 'sklearn.svm.Nothing' is not in"),
         (curve(confidence=1), "confidence must lie strictly between 0 and 1"),
@@ -430,7 +387,6 @@ def curve(**named):
             "pairs must be pairs of arrays, got None",
         ),
         (lambda: em.histogram_level(*LAPLACE, support=(0, 1, 2), cells=3), "support must have two"),
-        (lambda: em.loss_lower_bound(*LAPLACE, choosing=1), "choosing must lie"),
         (lambda: em.loss_lower_bound(*LAPLACE, choosing=1e-4), "choosing leaves 0 draws to choose"),
         (lambda: em.largest_loss(*(np.round(s) for s in LAPLACE)), "discrete outputs must be int"),
         (lambda: em.loss_lower_bound_of_pairs([]), "pairs must not be empty"),

@@ -86,15 +86,14 @@ def test_the_bound_is_near_the_level(without_estimates):
 def test_cells_are_compared_by_log_ratios_that_other_draws_taught():
     """The mean log ratio of x less that of x', draw by draw; the log ratios are shrunken."""
     rng = np.random.default_rng(5)
-    x, x_prime = folds = rng.integers(0, 9, (5, 4)), rng.integers(1, 30, (5, 4))
-    totals = np.zeros(2)
-    for i, cell in np.ndindex(5, 4):
-        ours, theirs = np.delete(x, i, axis=0), np.delete(x_prime, i, axis=0)
-        share = (ours[:, cell].sum() + 2) / ours.sum()
-        share_prime = theirs[:, cell].sum() / theirs.sum() + 2 / ours.sum()
-        totals += np.log(share / share_prime) * np.array([x[i, cell], x_prime[i, cell]])
-    separation = measurement._separation(SimpleNamespace(folds=folds))
-    assert separation == pytest.approx(totals[0] / x.sum() - totals[1] / x_prime.sum())
+    x, x_prime = rng.integers(0, 9, (5, 4)), rng.integers(1, 30, (5, 4))
+    expected = 0.0
+    for i in range(5):
+        ours, theirs = (np.delete(side, i, axis=0).sum(axis=0) for side in (x, x_prime))
+        shares, shares_prime = (ours + 2) / ours.sum(), theirs / theirs.sum() + 2 / ours.sum()
+        expected += (x[i] / x.sum() - x_prime[i] / x_prime.sum()) @ np.log(shares / shares_prime)
+    separation = measurement._separation(SimpleNamespace(folds=(x, x_prime)))
+    assert separation == pytest.approx(expected)
 
 
 def test_the_cells_that_separate_the_sides_best_are_taken():
@@ -104,13 +103,12 @@ def test_the_cells_that_separate_the_sides_best_are_taken():
     apart = [measurement._separation(cells) for cells in looks]
     scored = measurement._scored(split)
     assert measurement._separation(scored.cells) == max(apart) > min(apart)
-    for folds, shares in zip(scored.cells.folds, scored.shares, strict=True):
-        assert shares * 300 == pytest.approx([*sum(folds), 0])
     shares, shares_prime = scored.shares[:, :-1] + 2 / 300
     assert scored.log_ratios[:-1] == pytest.approx(np.log(shares / shares_prime))
-    for side, counts in zip((split.x, split.x_prime), scored.counts, strict=True):
-        cells = scored.cells.coded(side)
-        assert counts.tolist() == [(cells == cell).sum() for cell in range(counts.size)]
+    for draws, shares in zip((split.past.x, split.past.x_prime), scored.shares, strict=True):
+        assert np.bincount(scored.cells.coded(draws)) / 300 == pytest.approx(shares[:-1])
+    for draws, counts in zip((split.x, split.x_prime), scored.counts, strict=True):
+        assert counts.tolist() == np.bincount(scored.cells.coded(draws), None, len(counts)).tolist()
 
 
 def scored_cells(cells):
@@ -122,15 +120,14 @@ def scored_cells(cells):
 
 @pytest.mark.parametrize("cuts", [[0.5], [0.1, 0.4, 0.9], np.linspace(0.1, 0.9, 9)])
 def test_groups_of_cells_rise_with_the_log_ratio_and_are_cut_at_shares(cuts):
+    """Numbered in order without gaps; each has the cells whose middles lie between two cuts."""
     scored = scored_cells(12)
     groups = measurement._groups(scored, cuts)
-    below, expected = 0.0, {}
-    for cell in np.argsort(scored.log_ratios):
-        share = scored.shares[:, cell].mean()
-        expected[cell] = sum(cut < below + share / 2 for cut in cuts)
-        below += share
-    present = sorted({*expected.values()})
-    assert groups.tolist() == [present.index(expected[cell]) for cell in range(12)]
+    rising = np.argsort(scored.log_ratios)
+    pooled = scored.shares.mean(axis=0)[rising]
+    middles = [pooled[:k].sum() + pooled[k] / 2 for k in range(12)]
+    passed = [sum(cut < middle for cut in cuts) for middle in middles]
+    assert groups[rising].tolist() == [len({*passed[: k + 1]}) - 1 for k in range(12)]
 
 
 def test_rising_sets_are_unions_of_the_last_groups():

@@ -85,23 +85,10 @@ def test_the_mean_and_the_variance_of_gradient_descent_follow_its_steps(steps):
 # --- losses of several entries --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shifts", [[0.02] * 50, [0.3, -0.2, 0.1], [1.0] * 4])
-def test_losses_of_many_entries_add_up(shifts):
-    """The integral of the spectrum that is the divergence of order 2, which entries share out."""
-    exact = law("laplace_vector", 1.0, dimension=len(shifts))
-    x, level = [0.0] * len(shifts), np.abs(shifts).sum()
-    nodes, weights = np.polynomial.legendre.leggauss(20)
-    claims = level * (nodes + 1) / 2
-    deltas = spectrum(exact, claims, x, shifts)
-    rise = level * weights @ (deltas * (np.exp(claims) + np.exp(-2 * claims)))
-    entries = [(2 * math.exp(d) + math.exp(-2 * d)) / 3 for d in np.abs(shifts)]
-    assert 1 + rise == pytest.approx(math.prod(entries), rel=5e-4)
-
-
+@pytest.mark.parametrize(("level", "other"), [(1.3, 0.9), (0.8, 0.8)])
 @pytest.mark.parametrize("claim", [0.0, 0.35, 1.1, 2.0])
-def test_the_spectrum_of_two_entries_is_that_of_one_averaged_over_the_other(claim):
+def test_the_spectrum_of_two_entries_is_that_of_one_averaged_over_the_other(level, other, claim):
     """The loss of an entry has atoms at both ends, and between them half the density of a tail."""
-    level, other = 1.3, 0.9
 
     def of_one(claim):
         if claim <= -level:
@@ -115,5 +102,5 @@ def test_the_spectrum_of_two_entries_is_that_of_one_averaged_over_the_other(clai
     pieces = pairwise([-other, *kinks, other])
     between = sum(quad(density, a, b, epsabs=1e-13)[0] for a, b in pieces)
     at_ends = (of_one(claim - other) + math.exp(-other) * of_one(claim + other)) / 2
-    found = spectrum(law("laplace_vector", 1.0, dimension=2), [claim], [0.0, 0.0], [level, other])
+    found = spectrum(law("laplace_vector", 1.0, dimension=2), [claim], [0.0, 0.0], [level, -other])
     assert found[0] == pytest.approx(at_ends + between, abs=2e-9)
