@@ -1,6 +1,7 @@
 """The promises of `measure`: confidence, use of draws, and what it says where it cannot."""
 
 import itertools
+import math
 from collections import Counter
 from types import SimpleNamespace
 
@@ -300,24 +301,19 @@ def small():
     return em.measure(*laplace(1000), orders=[2.0], epsilons=[0.0, 0.5])
 
 
-def test_a_measurement_is_a_table(small):
-    frame = small.to_frame()
-
-    def rows(quantity, at=None):
-        found = frame[(frame["quantity"] == quantity) & (frame["holds"] == "every n")]
-        return found if at is None else found[found["at"] == at]
-
-    assert rows("epsilon")["low"].tolist() == [small.epsilon]
-    assert rows("mu")["low"].tolist() == [small.mu]
-    assert rows("delta", at=0.5)["low"].tolist() == [small.delta_low[1]]
-    assert not rows("delta")["high"].notna().any()
-    of_events = rows("delta of the chosen events", at=0.5)
-    assert of_events[["low", "high"]].values.tolist() == [[small.delta_low[1], small.delta_high[1]]]
-    errors = np.column_stack([small.type_1, small.type_2])
-    assert rows("type II error")[["at", "high"]].values.tolist() == errors.tolist()
-    assert rows("Rényi divergence", at=2.0)["low"].tolist() == small.renyi_low.tolist()
-    estimate = frame[(frame["method"] == "lu2022") & (frame["at"] == 0.5)]["estimate"]
-    assert estimate.tolist() == [small.delta_estimate[1]]
+def test_a_measurement_tells_its_bounds_in_rows(small):
+    rows = {(row.quantity, row.at): row for row in small.rows() if row.holds == "every n"}
+    assert rows["epsilon", None].low == small.epsilon
+    assert rows["mu", None].low == small.mu
+    assert rows["delta", 0.5].low == small.delta_low[1]
+    assert math.isnan(rows["delta", 0.5].high)
+    of_events = rows["delta of the chosen events", 0.5]
+    assert (of_events.low, of_events.high) == (small.delta_low[1], small.delta_high[1])
+    assert rows["Rényi divergence", 2.0].low == small.renyi_low[0]
+    errors = [(row.at, row.high) for row in rows.values() if row.quantity == "type II error"]
+    assert errors == list(zip(small.type_1, small.type_2, strict=True))
+    estimates_of = {row.at: row.estimate for row in small.rows() if row.method == "lu2022"}
+    assert estimates_of == dict(zip(small.epsilons, small.delta_estimate, strict=True))
 
 
 ALPHAS = np.linspace(0, 1, 201)
