@@ -30,7 +30,7 @@ def panels(low, high, *inputs):
 
 
 @pytest.mark.parametrize("name", by_speed(SCALAR, ("continuous_noisy_max",)))
-def test_densities_levels_and_spectra_against_quadrature(name):
+def test_densities_and_divergences_against_quadrature(name):
     exact = law(name)
     for x in inputs(name):
         lower, upper = window(exact, x)
@@ -45,9 +45,6 @@ def test_densities_levels_and_spectra_against_quadrature(name):
         for order in (1.01, 2.0, 10.0):
             area = weights @ np.exp(order * np.log(p) + (1 - order) * np.log(q))
             assert exact.renyi(order, x, y) == pytest.approx(math.log(area) / (order - 1), abs=1e-7)
-        for claim in (0.0, 0.1, 1.0):
-            delta = weights @ np.maximum(p - math.exp(claim) * q, 0)
-            assert spectrum(exact, [claim], x, y)[0] == pytest.approx(delta, abs=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +103,7 @@ def entry(request):
     return request.param
 
 
-@pytest.fixture(params=[1e-8, 1.0, 100.0])
+@pytest.fixture(params=[1e-8, 100.0])
 def epsilon(request):
     return request.param
 

@@ -12,9 +12,8 @@ _LOOKS = "unit/test_audit_looks.py"
 _WHOLE = "unit/test_whole_outputs.py"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
 _TABLES = ["unit/test_tables.py", "unit/test_captions.py", "unit/test_curves.py"]
-_OF_LAWS = "unit/epsilometer/exact"
-_LAWS = "contract/test_laws.py"
-_DRAWS = ["contract/test_mechanisms.py", _LAWS]
+_LAWS = "unit/epsilometer/exact"
+_DRAWS = "contract/test_mechanisms.py"
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
@@ -33,14 +32,17 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/*.py": ["unit/test_histograms.py", "unit/test_bounds.py"],
     "src/epsilometer/densities/*.py": ["unit/test_densities.py"],
     "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],
-    "src/epsilometer/exact/base.py": [f"{_OF_LAWS}/test_real_line.py", _LAWS],
-    "src/epsilometer/exact/levels.py": [_OF_LAWS, _LAWS],
-    "src/epsilometer/exact/noise.py": [f"{_OF_LAWS}/test_noisy_max.py", _LAWS],
-    "src/epsilometer/exact/quadrature.py": [_OF_LAWS, _LAWS],
-    "src/epsilometer/exact/*.py": [_LAWS],
-    "src/epsilometer/mechanisms/finite.py": [f"{_OF_LAWS}/test_finite.py", *_DRAWS],
-    "src/epsilometer/mechanisms/truncated.py": [f"{_OF_LAWS}/test_truncated.py", *_DRAWS],
-    "src/epsilometer/mechanisms/*.py": _DRAWS,
+    "src/epsilometer/exact/base.py": [f"{_LAWS}/test_real_line.py"],
+    "src/epsilometer/exact/levels.py": [f"{_LAWS}/test_finite.py"],
+    "src/epsilometer/exact/noise.py": [f"{_LAWS}/test_noisy_max.py"],
+    "src/epsilometer/exact/quadrature.py": [
+        f"{_LAWS}/test_noisy_sum.py",
+        f"{_LAWS}/test_truncated.py",
+    ],
+    "src/epsilometer/exact/*.py": [],
+    "src/epsilometer/mechanisms/finite.py": [f"{_LAWS}/test_finite.py", _DRAWS],
+    "src/epsilometer/mechanisms/truncated.py": [f"{_LAWS}/test_truncated.py", _DRAWS],
+    "src/epsilometer/mechanisms/*.py": [_DRAWS],
     "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],
     "src/epsilometer/numerics/[bpr]*.py": ["unit/test_numerics.py"],
     "src/epsilometer/seeds.py": ["unit/test_registry.py"],

@@ -12,7 +12,6 @@ from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
-from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
 from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.events.choosing import choose_events
 from epsilometer.events.looks import PastDraws
@@ -97,20 +96,15 @@ def shuffled_parts(share):
     return [side[:k] for side in shuffled], [side[k:] for side in shuffled]
 
 
-def test_a_loss_in_a_region_is_that_of_the_estimators():
-    """Algorithms 3 and 4 of askin2022 on a region, by the classes that the workflow calls."""
-    region = (-1.0, 2.0)
-    seen = em.largest_loss(*LAPLACE, region=region)
-    _, (loss,) = LocalLoss(seen.floor).screen([LAPLACE], region)
-    assert (seen.value, [seen.output]) == (loss.loss, loss.target["output"])
-    assert seen.likelier == ("x" if loss.target["sign"] > 0 else "x'")
-
-    first, fresh = shuffled_parts(0.3)
-    method = LocalLoss(em.largest_loss(*first).floor)
-    _, (loss,) = method.screen([tuple(first)], region)
-    expected = MaximumPrivacyLoss(alpha=0.1).bound(method.weigh(*fresh, loss.target))
-    bound = em.loss_lower_bound(*LAPLACE, confidence=0.9, region=region)
-    assert bound.value == pytest.approx(max(float(expected), 0), rel=1e-9)
+def test_a_loss_is_searched_in_a_region():
+    """Where outputs are above 0 and likelier on x' by up to .7, and by so much from .7 on."""
+    seen = em.largest_loss(*LAPLACE, region=(0.5, 2.0))
+    assert 0.5 <= seen.output <= 2.0
+    assert seen.value == pytest.approx(0.7, abs=0.25)
+    assert seen.likelier == "x'"
+    assert abs(em.largest_loss(*LAPLACE, region=(0.3, 0.4)).value) < 0.3
+    bound = em.loss_lower_bound(*LAPLACE, confidence=0.9, region=(0.5, 2.0))
+    assert 0.1 < bound.value < 0.7
     assert (bound.n, bound.confidence) == (2800, 0.9)
 
 

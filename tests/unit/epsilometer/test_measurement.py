@@ -1,6 +1,5 @@
 """The promises of `measure`: confidence, use of draws, and what it says where it cannot."""
 
-import itertools
 import math
 from collections import Counter
 from types import SimpleNamespace
@@ -73,89 +72,38 @@ def test_each_kind_of_bound_may_spend_a_fourth_of_alpha(
     assert of_sets == pytest.approx([0.1 * share] * len(of_sets))
 
 
-def test_the_bound_is_near_the_level(without_estimates):
-    shown = em.measure(*laplace(20_000))
-    assert 0.9 < shown.epsilon < 1.0
-    gaussian = em.measure(*np.random.default_rng(1).normal([[0], [1]], 1, (2, 20_000)))
-    assert 0.9 < gaussian.mu < 1.0
-    assert 0.6 < gaussian.renyi_low[1] < 1.0  # of order 2
-
-
-# --- cells of outputs and their order -------------------------------------------------------------
-
-
-def test_cells_are_compared_by_log_ratios_that_other_draws_taught():
-    """The mean log ratio of x less that of x', draw by draw; the log ratios are shrunken."""
-    rng = np.random.default_rng(5)
-    x, x_prime = rng.integers(0, 9, (5, 4)), rng.integers(1, 30, (5, 4))
-    expected = 0.0
-    for i in range(5):
-        ours, theirs = (np.delete(side, i, axis=0).sum(axis=0) for side in (x, x_prime))
-        shares, shares_prime = (ours + 2) / ours.sum(), theirs / theirs.sum() + 2 / ours.sum()
-        expected += (x[i] / x.sum() - x_prime[i] / x_prime.sum()) @ np.log(shares / shares_prime)
-    separation = measurement._separation(SimpleNamespace(folds=(x, x_prime)))
-    assert separation == pytest.approx(expected)
-
-
-def test_the_cells_that_separate_the_sides_best_are_taken():
-    x, x_prime = np.random.default_rng(8).normal([[[0, 0]], [[1, 0]]], 1, (2, 1000, 2))
-    split = measurement._split(None, pair_of(x, x_prime, least=50), 0)
-    looks = itertools.chain(*measurement.cells_of(split.past, split.n, None))
-    apart = [measurement._separation(cells) for cells in looks]
-    scored = measurement._scored(split)
-    assert measurement._separation(scored.cells) == max(apart) > min(apart)
-    shares, shares_prime = scored.shares[:, :-1] + 2 / 300
-    assert scored.log_ratios[:-1] == pytest.approx(np.log(shares / shares_prime))
-    for draws, shares in zip((split.past.x, split.past.x_prime), scored.shares, strict=True):
-        assert np.bincount(scored.cells.coded(draws)) / 300 == pytest.approx(shares[:-1])
-    for draws, counts in zip((split.x, split.x_prime), scored.counts, strict=True):
-        assert counts.tolist() == np.bincount(scored.cells.coded(draws), None, len(counts)).tolist()
-
-
-def scored_cells(cells):
-    """Make cells with random log ratios, shares and counts."""
-    rng = np.random.default_rng(6)
-    counts, shares = rng.integers(0, 50, (2, cells)), rng.dirichlet(np.ones(cells), 2)
-    return measurement._Scored(None, rng.normal(size=cells), shares, (counts[0], counts[1]))
-
-
-@pytest.mark.parametrize("cuts", [[0.5], [0.1, 0.4, 0.9], np.linspace(0.1, 0.9, 9)])
-def test_groups_of_cells_rise_with_the_log_ratio_and_are_cut_at_shares(cuts):
-    """Numbered in order without gaps; each has the cells whose middles lie between two cuts."""
-    scored = scored_cells(12)
-    groups = measurement._groups(scored, cuts)
-    rising = np.argsort(scored.log_ratios)
-    pooled = scored.shares.mean(axis=0)[rising]
-    middles = [pooled[:k].sum() + pooled[k] / 2 for k in range(12)]
-    passed = [sum(cut < middle for cut in cuts) for middle in middles]
-    assert groups[rising].tolist() == [len({*passed[: k + 1]}) - 1 for k in range(12)]
-
-
-def test_rising_sets_are_unions_of_the_last_groups():
-    scored = scored_cells(40)
-    groups = measurement._groups(scored, measurement._PARTITIONS[-1])
-    hits, n, hits_prime, n_prime = measurement._nested(scored, 999)
-    assert n == n_prime == 999
-    for side, of_sets in zip(scored.counts, (hits, hits_prime), strict=True):
-        unions = [side[groups >= group].sum() for group in range(1, groups.max() + 1)]
-        assert of_sets.tolist() == unions
-
-
-def test_the_partition_that_promises_most_of_all_orders_is_taken(monkeypatch):
-    """A bound of an order counts as its share of the largest: large orders weigh no more."""
-    promised = np.array([[1.0, 0.0, 0.0], [0.9, 0.02, 0.0], [0.5, 0.05, 0.0], [0.1, 0.04, 0.0]])
-
-    def least(groups, counts, n, orders, alpha):
-        if counts is scored.counts:
-            return groups
-        assert counts == pytest.approx(1000 * scored.shares)
-        return promised[groups]
-
-    monkeypatch.setattr(measurement, "_least", least)
-    monkeypatch.setattr(measurement, "_groups", lambda _, cuts: measurement._PARTITIONS.index(cuts))
-    scored = SimpleNamespace(shares=np.array([[0.2, 0.8], [0.5, 0.5]]), counts=([3, 4], [5, 6]))
-    split = SimpleNamespace(n=1000)
-    assert measurement._divergences(split, scored, [2.0, 3.0, 4.0], 0.05) == 2
+@pytest.mark.parametrize(
+    ("draw", "level", "deltas", "divergences"),
+    [
+        (  # in truth 1, [.39, .22] and [.51, .98]
+            lambda rng: rng.laplace([[0], [1]], 1, (2, 20_000)),
+            ("epsilon", 0.9),
+            [0.345, 0.165],
+            [0.34, 0.76],
+        ),
+        (  # log 3, [.5, .34] and [.73, 1.09]
+            lambda rng: rng.random((2, 20_000)) < [[0.75], [0.25]],
+            ("epsilon", 1.0),
+            [0.455, 0.285],
+            [0.63, 1.0],
+        ),
+        (  # mu = 1, [.38, .24] and [.75, 16]
+            lambda rng: rng.normal([[[0, 0]], [[1, 0]]], 1, (2, 20_000, 2)),
+            ("mu", 0.88),
+            [0.32, 0.18],
+            [0.44, 1.4],
+        ),
+    ],
+)
+def test_bounds_are_near_the_levels(draw, level, deltas, divergences, without_estimates):
+    name, least = level
+    rng = np.random.default_rng(0)
+    shown = em.measure(*draw(rng), epsilons=[0.0, 0.5], orders=[1.5, 32.0])
+    assert getattr(shown, name) > least
+    assert (shown.delta_low > deltas).all()
+    assert (shown.delta_high > shown.delta_low).all()
+    assert (shown.renyi_low > divergences).all()
+    assert (shown.type_1 + shown.type_2).min() < 1 - deltas[0]  # the best guess
 
 
 # --- the use of draws -----------------------------------------------------------------------------

@@ -14,14 +14,16 @@ from tests.unit.epsilometer.exact.laws import EPSILONS, ORDERS, close, law
 
 
 @pytest.mark.parametrize("epsilon", [*EPSILONS, 0.045])
-@pytest.mark.parametrize("name", ["laplace", "noisy_sum", "laplace_vector"])
-def test_laplace_noise(name, epsilon):
-    if name == "laplace":
-        exact, x, y = law(name, epsilon), 0.0, 1.0
-    elif name == "noisy_sum":
-        exact, x, y = law(name, epsilon, people=2), [1, 0], [0, 0]
-    else:
-        exact, x, y = law(name, epsilon, dimension=3), [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]
+@pytest.mark.parametrize(
+    ("name", "size", "x", "y"),
+    [
+        ("laplace", {}, 0.0, 1.0),
+        ("noisy_sum", {"people": 2}, [1, 0], [0, 0]),
+        ("laplace_vector", {"dimension": 3}, [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]),
+    ],
+)
+def test_laplace_noise(name, size, x, y, epsilon):
+    exact = law(name, epsilon, **size)
     d = 1 / Decimal(1 / epsilon)
     for order in ORDERS:
         a = Decimal(order)
