@@ -264,52 +264,35 @@ def test_a_measurement_tells_its_bounds_in_rows(small):
     assert estimates_of == dict(zip(small.epsilons, small.delta_estimate, strict=True))
 
 
-ALPHAS = np.linspace(0, 1, 201)
-ROOT_E = np.sqrt(np.e)  # e^epsilon of the claim below
 SURE = "95 % confidence, every n"
 
 
+def lines_of(axes):
+    return {line.get_label(): np.array(line.get_data()) for line in axes.get_lines()}
+
+
 @pytest.mark.parametrize(
-    ("of", "expected"),
+    ("of", "label", "at", "bounds"),
     [
-        (
-            "delta",
-            {
-                f"at least ({SURE})": lambda shown: (shown.epsilons, shown.delta_low),
-                "estimate (lu2022)": lambda shown: (shown.epsilons, shown.delta_estimate),
-                "claim: epsilon = 0.5": lambda _: ([0.5, 0.5], [0, 1]),
-            },
-        ),
-        (
-            "errors",
-            {
-                "a test reaches": lambda shown: (
-                    [0, *sorted(shown.type_1), 1],
-                    [1, *sorted(shown.type_2, reverse=True), 0],
-                ),
-                "a guess": lambda _: ([0, 1], [1, 0]),
-                "claim: epsilon = 0.5": lambda _: (
-                    ALPHAS,
-                    np.maximum(0, np.maximum(1 - ROOT_E * ALPHAS, (1 - ALPHAS) / ROOT_E)),
-                ),
-            },
-        ),
-        (
-            "renyi",
-            {
-                SURE: lambda shown: (shown.orders, shown.renyi_low),
-                "for large n (kutta2022)": lambda shown: (shown.orders, shown.renyi_large_n),
-                "claim: 0.5": lambda _: ([0, 1], [0.5, 0.5]),
-            },
-        ),
+        ("delta", f"at least ({SURE})", "epsilons", "delta_low"),
+        ("delta", "estimate (lu2022)", "epsilons", "delta_estimate"),
+        ("renyi", SURE, "orders", "renyi_low"),
+        ("renyi", "for large n (kutta2022)", "orders", "renyi_large_n"),
     ],
 )
-def test_a_measurement_is_three_pictures(small, of, expected):
-    axes = small.plot(Figure().subplots(), claim=0.5, of=of)
-    drawn = {line.get_label(): line.get_data() for line in axes.get_lines()}
-    assert drawn.keys() == expected.keys()
-    for label, points in expected.items():
-        assert np.array(drawn[label]) == pytest.approx(np.array(points(small))), label
+def test_a_measurement_is_a_picture_of_each_curve(small, of, label, at, bounds):
+    drawn = lines_of(small.plot(Figure().subplots(), of=of))
+    assert drawn[label].tolist() == [getattr(small, at).tolist(), getattr(small, bounds).tolist()]
+
+
+def test_errors_of_tests_are_drawn_beside_a_claim(small):
+    drawn = lines_of(small.plot(Figure().subplots(), claim=0.5, of="errors"))
+    alphas, least = drawn["claim: epsilon = 0.5"]
+    of_lines = np.maximum(1 - math.exp(0.5) * alphas, math.exp(-0.5) * (1 - alphas))
+    assert least == pytest.approx(np.maximum(of_lines, 0))
+    reached = drawn["a test reaches"]
+    assert reached[0].tolist() == [0, *sorted(small.type_1), 1]
+    assert reached[1].tolist() == [1, *sorted(small.type_2, reverse=True), 0]
 
 
 def test_an_unknown_picture_is_refused(small):
