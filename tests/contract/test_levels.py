@@ -197,7 +197,7 @@ def shown(above, of):
     return [Answer("inf", 0.8 if i < above else 0.6, 0.7) for i in range(of)]
 
 
-def test_an_entry_fails_that_is_above_in_a_sixth_of_the_runs_and_no_seldomer():
+def test_an_entry_fails_where_ten_of_sixty_bounds_are_above():
     """Of 60 runs; the power is .72 where a bound is above in 20 %, and .96 in 30 %."""
     for above, fails in ((3, False), (9, False), (10, True), (20, True)):
         row = row_of(promising()[0], CASES["laplace"], shown(above, TESTED))
