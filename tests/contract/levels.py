@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -168,8 +169,11 @@ def _applies(method: Any, case: Case) -> bool:
 
 def tasks_of(reads: str) -> list[tuple[str, str]]:
     """Return all entries that read this, with each of their cases."""
-    entries = [entry for entry in promising() if method_of(entry).reads == reads]
-    return [(entry, case.name) for entry in entries for case in cases_of(entry)]
+    tasks = []
+    for entry in promising():
+        if method_of(entry).reads == reads:
+            tasks += [(entry, case.name) for case in cases_of(entry)]
+    return tasks
 
 
 def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
@@ -182,8 +186,10 @@ def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
         if limit_of(entry, CASES[case])[0] is not None:
             same = method_of(entry).after if reads == "evidence" else entry
             together.setdefault(same, {}).setdefault(case, []).append(entry)
-    every = enumerate(together.values())
-    return [(tuple(cases[case]), case) for i, cases in every for case in of_each_group(cases, i)]
+    every = []
+    for i, cases in enumerate(together.values()):
+        every += [(tuple(cases[case]), case) for case in of_each_group(cases, i)]
+    return every
 
 
 def of_each_group(cases: Iterable[str], which: int) -> list[str]:
@@ -195,7 +201,7 @@ def of_each_group(cases: Iterable[str], which: int) -> list[str]:
 
 
 def _densities(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
-    sides = [side for pair in case.drawn(seed, "first") for side in pair]
+    sides = list(chain.from_iterable(case.drawn(seed, "first")))
     for order in ORDERS:
         per_pair = list(answers_of(method, sides, order=order, outputs=case.outputs))
         if method.largest:
@@ -232,7 +238,7 @@ def _verdicts(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer
     rng = seeds.generator(ROOT, "classify", entry, case.name, seed)
     answers = 2 * len(case.pairs)
     alpha = method.alpha / answers if method.largest else method.alpha
-    sides = [side for pair in case.drawn(seed, "first") for side in pair]
+    sides = list(chain.from_iterable(case.drawn(seed, "first")))
     lows = []
     for answer in answers_of(method, sides, order=math.inf, rng=rng, outputs=case.outputs):
         for tested in answer.tested:  # forward, and back
@@ -309,8 +315,11 @@ def repeated(
 
 def too_often(limit: float, answered: list[list[Answer]]) -> bool:
     """Tell whether an answer of some runs lay above the truth more often than in this share."""
-    above = (sum(a.above for a in same if a.trusted) for same in zip(*answered, strict=True))
-    return any(times > limit * len(answered) for times in above)
+    for same in zip(*answered, strict=True):
+        above = sum(a.above for a in same if a.trusted)
+        if above > limit * len(answered):
+            return True
+    return False
 
 
 def limit_of(entry: str, case: Case) -> tuple[float | None, str]:

@@ -1,6 +1,7 @@
 """Rules that every registered mechanism keeps."""
 
 import math
+from collections import defaultdict
 from dataclasses import fields, is_dataclass
 from functools import partial
 
@@ -77,10 +78,12 @@ def test_every_configured_entry_follows_its_law(entry, epsilon):
 
 def test_a_default_is_what_a_paper_has():
     """Of the class that sets it, or of one that follows it: an entry of their configuration."""
-    entries = configured().mechanisms
-    studied = [configured().mechanism(entry, EPSILON) for entry in entries]
-    for kind in {kind for each in studied for kind in type(each).__mro__ if is_dataclass(kind)}:
-        used = [each for each in studied if isinstance(each, kind)]
-        for field in fields(kind):
-            if field.name in vars(kind):
-                assert field.default in {getattr(each, field.name) for each in used}, (kind, field)
+    used = defaultdict(set)  # by the class that sets a default, and the field
+    for entry in configured().mechanisms:
+        mechanism = configured().mechanism(entry, EPSILON)
+        for kind in filter(is_dataclass, type(mechanism).__mro__):
+            for field in fields(kind):
+                if field.name in vars(kind):
+                    used[kind, field.name].add(getattr(mechanism, field.name))
+    for (kind, name), values in used.items():
+        assert vars(kind)[name] in values, (kind, name)
