@@ -4,6 +4,7 @@ import math
 from decimal import Decimal
 from itertools import product
 
+import numpy as np
 import pytest
 
 from epsilometer.errors import ArgumentError
@@ -58,6 +59,14 @@ def test_randomised_bits(x, y, epsilon):
         assert mixed.privacy_loss(x, y) == mixed.renyi(2.0, x, y) == 0
     else:
         check_both_ways(mixed, x, y, shuffled(p), shuffled(q))
+
+
+@pytest.mark.parametrize("epsilon", np.geomspace(1e-4, 10, 30).tolist())
+def test_shuffled_bits_of_losses_of_every_size(epsilon):
+    """Formulas change where a loss is no longer small."""
+    x, y = (1, 0, 0), (0, 0, 0)
+    p, q = shuffled(chances_of_bits(x, epsilon)), shuffled(chances_of_bits(y, epsilon))
+    check_both_ways(law("randomized_bits", epsilon, 3, shuffled=True), x, y, p, q)
 
 
 def test_a_law_enumerates_the_bits_of_twenty_people_at_most():

@@ -71,6 +71,9 @@ def test_a_law_of_gaussian_noise_has_all_but_rare_outputs_in_its_window():
     low, high = exact.window(3.0)
     for tail in (exact.cdf(low, 3.0), 1 - exact.cdf(high, 3.0)):
         assert 1e-16 < tail < 1e-13
+    z, step = np.linspace(low, high, 2001, retstep=True)
+    masses = np.cumsum(exact.pdf(z, 3.0)) * step
+    assert masses == pytest.approx(exact.cdf(z + step / 2, 3.0), abs=1e-6)
 
 
 @pytest.mark.parametrize("steps", [1, 3, 10])
