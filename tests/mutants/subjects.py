@@ -41,6 +41,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     ],
     "src/epsilometer/exact/*.py": [],
     "src/epsilometer/mechanisms/finite.py": [f"{_LAWS}/test_finite.py", _DRAWS],
+    "src/epsilometer/mechanisms/noisy_max.py": [f"{_LAWS}/test_noisy_max.py", _DRAWS],
     "src/epsilometer/mechanisms/truncated.py": [f"{_LAWS}/test_truncated.py", _DRAWS],
     "src/epsilometer/mechanisms/*.py": [_DRAWS],
     "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],

@@ -90,7 +90,9 @@ def test_lipschitz_constants_are_the_steepest_slopes(name, lower, upper, epsilon
 )
 def test_noise_on_any_interval_keeps_the_contract(name, ends, inputs, epsilon):
     mechanism = MECHANISMS.load(name)(epsilon, *ends)
-    check_exact(EXACT.load(name)(mechanism), mechanism, inputs)
+    exact = EXACT.load(name)(mechanism)
+    assert exact.privacy_loss(*inputs[:2]) == pytest.approx(epsilon)
+    check_exact(exact, mechanism, inputs)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 8.0])
