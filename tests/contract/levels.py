@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -168,8 +169,11 @@ def _applies(method: Any, case: Case) -> bool:
 
 def tasks_of(reads: str) -> list[tuple[str, str]]:
     """Return all entries that read this, with each of their cases."""
-    entries = [entry for entry in promising() if method_of(entry).reads == reads]
-    return [(entry, case.name) for entry in entries for case in cases_of(entry)]
+    tasks = []
+    for entry in promising():
+        if method_of(entry).reads == reads:
+            tasks += [(entry, case.name) for case in cases_of(entry)]
+    return tasks
 
 
 def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
@@ -182,8 +186,10 @@ def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
         if limit_of(entry, CASES[case])[0] is not None:
             same = method_of(entry).after if reads == "evidence" else entry
             together.setdefault(same, {}).setdefault(case, []).append(entry)
-    every = enumerate(together.values())
-    return [(tuple(cases[case]), case) for i, cases in every for case in of_each_group(cases, i)]
+    every = []
+    for i, cases in enumerate(together.values()):
+        every += [(tuple(cases[case]), case) for case in of_each_group(cases, i)]
+    return every
 
 
 def of_each_group(cases: Iterable[str], which: int) -> list[str]:
@@ -195,7 +201,7 @@ def of_each_group(cases: Iterable[str], which: int) -> list[str]:
 
 
 def _densities(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
-    sides = [side for pair in case.drawn(seed, "first") for side in pair]
+    sides = list(chain.from_iterable(case.drawn(seed, "first")))
     for order in ORDERS:
         per_pair = list(answers_of(method, sides, order=order, outputs=case.outputs))
         if method.largest:
@@ -232,21 +238,21 @@ def _verdicts(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer
     rng = seeds.generator(ROOT, "classify", entry, case.name, seed)
     answers = 2 * len(case.pairs)
     alpha = method.alpha / answers if method.largest else method.alpha
-    sides = [side for pair in case.drawn(seed, "first") for side in pair]
-    lows = np.array(
-        [
-            [tested.interval(method.interval, alpha, rng)[0] for tested in answer.tested]
-            for answer in answers_of(method, sides, order=math.inf, rng=rng, outputs=case.outputs)
-        ]
-    )
+    sides = list(chain.from_iterable(case.drawn(seed, "first")))
+    lows = []
+    for answer in answers_of(method, sides, order=math.inf, rng=rng, outputs=case.outputs):
+        for tested in answer.tested:  # forward, and back
+            lows.append(tested.interval(method.interval, alpha, rng)[0])
     for i, claim in enumerate(method.grid):
-        truths = [[p.delta(claim, reverse=way) for way in (False, True)] for p in case.pairs]
+        truths = []
+        for pair in case.pairs:
+            truths += [pair.delta(claim), pair.delta(claim, reverse=True)]
+        bounds = [float(low[i]) for low in lows]
         if method.largest:
-            yield Answer(f"claim {claim:g}", float(lows[..., i].max()), float(np.max(truths)))
+            yield Answer(f"claim {claim:g}", max(bounds), max(truths))
             continue
-        for way in (0, 1):
-            truth = truths[0][way]
-            yield Answer(f"claim {claim:g}{' back' * way}", float(lows[0, way, i]), truth)
+        for way, bound, truth in zip(("", " back"), bounds, truths, strict=True):
+            yield Answer(f"claim {claim:g}{way}", bound, truth)
 
 
 RUN: dict[str, Callable[[Any, str, Case, int], Iterator[Answer]]] = {
@@ -309,8 +315,11 @@ def repeated(
 
 def too_often(limit: float, answered: list[list[Answer]]) -> bool:
     """Tell whether an answer of some runs lay above the truth more often than in this share."""
-    above = (sum(a.above for a in same if a.trusted) for same in zip(*answered, strict=True))
-    return any(times > limit * len(answered) for times in above)
+    for same in zip(*answered, strict=True):
+        above = sum(a.above for a in same if a.trusted)
+        if above > limit * len(answered):
+            return True
+    return False
 
 
 def limit_of(entry: str, case: Case) -> tuple[float | None, str]:
@@ -336,15 +345,27 @@ def _level(entry: str) -> float:
 def row_of(entry: str, case: Case, same: list[Answer]) -> Row:
     """Return the row of the runs' answers to one question, without a limit."""
     answered = sum(a.trusted for a in same)
-    above, above_flagged = (sum(a.above for a in same if a.trusted == t) for t in (True, False))
+    above = sum(a.above for a in same if a.trusted)
     low, high = clopper_pearson(above, answered, CONFIDENCE) if answered else (0.0, 1.0)
     return Row(
-        **{"estimator": entry, "guarantee": method_of(entry).guarantee, "alpha": _level(entry)},
-        **{"case": case.name, "group": case.group, "n": case.n, "runs": len(same)},
-        **{"order_or_claim": same[0].of, "truth": float(np.median([a.truth for a in same]))},
-        **{"answered": answered, "above": above, "above_flagged": above_flagged},
-        **{"share": above / answered if answered else 0.0, "low": float(low), "high": float(high)},
-        **{"limit": None, "outcome": "answered" if answered else "flagged", "reason": ""},
+        estimator=entry,
+        guarantee=method_of(entry).guarantee,
+        alpha=_level(entry),
+        case=case.name,
+        group=case.group,
+        order_or_claim=same[0].of,
+        truth=float(np.median([a.truth for a in same])),
+        n=case.n,
+        runs=len(same),
+        answered=answered,
+        above=above,
+        above_flagged=sum(a.above for a in same if not a.trusted),
+        share=above / answered if answered else 0.0,
+        low=float(low),
+        high=float(high),
+        limit=None,
+        outcome="answered" if answered else "flagged",
+        reason="",
         median=float(np.median([a.bound for a in same])),
     )
 

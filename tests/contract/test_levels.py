@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import epsilometer as em
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.exact.real_line import laplace_renyi
 from epsilometer.numerics.proportions import clopper_pearson
 from tests.contract.examples import configured
 from tests.contract.level_cases import CASES, Case
@@ -127,16 +127,6 @@ def test_bounds_are_close_enough_to_be_of_use(name, case):
     assert (np.median(values, axis=0) > 0.3 * truths - 0.1).all()
 
 
-def test_an_interval_of_smooth_outputs_covers_the_level():
-    claims = {"support": (0.0, 1.0), "lipschitz": 1.0}
-    n = em.planned_draws(1.0, confidence=0.8, **claims)
-    for seed in range(10):
-        x = np.sqrt(2 * np.random.default_rng(seed).random(n) + 0.25) - 0.5
-        level = em.histogram_level(x, 1 - x, gamma=1.0, **claims)
-        assert level.confidence >= 0.8
-        assert level.low <= math.log(3) <= level.high
-
-
 # --- the test itself ------------------------------------------------------------------------------
 
 
@@ -150,26 +140,7 @@ def test_every_registered_estimator_is_configured_and_has_a_guarantee(name):
         guarantee = getattr(method_of(entry), "guarantee", None)
         assert guarantee in ("finite-sample", "asymptotic", "none"), f"{entry}: {guarantee}"
         if guarantee != "none":
-            message = (
-                f"levels.py does not know how to run {entry}, which reads {method_of(entry).reads}"
-            )
-            assert method_of(entry).reads in RUN, message
-
-
-def frequencies(pair, n, seed):
-    """Return how often either side shows the same values, or cells where values do not repeat."""
-    rng = np.random.default_rng(seed)
-    sides = [np.asarray(draw(n, rng)) for draw in (pair.x, pair.x_prime)]
-    pooled = np.concatenate(sides)
-    values, codes, counts = np.unique(pooled, return_inverse=True, return_counts=True)
-    if values.size > 1000:  # cells of 1/100, values that repeat so often by themselves
-        atoms = counts > 50
-        edges = np.quantile(pooled, np.linspace(0, 1, 101)[1:-1])
-        code_of = np.searchsorted(edges, values, side="right")
-        code_of = np.where(atoms, 1000 + np.cumsum(atoms), code_of)
-        codes = code_of[codes]
-    counts = [np.bincount(part, minlength=codes.max() + 1) for part in np.split(codes, 2)]
-    return counts[0] / n, counts[1] / n
+            assert method_of(entry).reads in RUN, f"levels.py does not know how to run {entry}"
 
 
 SINGLE = [name for name, case in CASES.items() if case.outputs in ("scalar", "index", "bits")]
@@ -177,44 +148,39 @@ SINGLE = [name for name, case in CASES.items() if case.outputs in ("scalar", "in
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_truths_agree_with_many_draws(name):
-    pair = CASES[name].pairs[0]
-    p, q = frequencies(pair, N, seed=1)
-    some = np.minimum(p, q) * N > 50
-    noise = 5 * math.sqrt(p.size / N)  # of sums over cells
+    """By the shares of values that repeat, and of cells of a hundredth of the others.
+
+    A delta is off by 5 standard errors of a sum over all cells in less than one of 1e6 seeds.
+    """
+    pair, rng = CASES[name].pairs[0], np.random.default_rng(1)
+    pooled = np.concatenate([pair.x(N, rng), pair.x_prime(N, rng)])
+    _, codes, times = np.unique(pooled, return_inverse=True, return_counts=True)
+    repeats = times > 50
+    before = 2 * np.cumsum(repeats) - repeats  # it changes at such a value, and after it
+    hundredth = np.cumsum(times) * 100 // pooled.size
+    cells = np.unique(1000 * before + hundredth, return_inverse=True)[1][codes]
+    p, q = (np.bincount(side, minlength=cells.max() + 1) / N for side in np.split(cells, 2))
+    noise = 5 * math.sqrt(p.size / N)
     for claim in (0.0, 0.3):
         assert pair.delta(claim) == pytest.approx(excess(p, q, claim), abs=noise)
         assert pair.delta(claim, reverse=True) == pytest.approx(excess(q, p, claim), abs=noise)
-    losses = np.abs(np.log(p[some] / q[some]))
-    slack = 5 * np.sqrt(1 / p[some] + 1 / q[some]) / math.sqrt(N)
-    assert (losses <= pair.pure + slack).all()
-    if math.isfinite(pair.pure) and some.any():
-        assert losses.max() >= 0.85 * pair.pure - 0.01
     for reverse in (False, True):
-        likelier, other = (q, p) if reverse else (p, q)
-        if math.isinf(pair.renyi(2.0, reverse=reverse)):
-            assert likelier[other * N < 10].sum() > 0.002
-            continue
-        assert pair.renyi(2.0, reverse=reverse) <= pair.renyi(7.0, reverse=reverse) + 1e-9
-        assert pair.renyi(7.0, reverse=reverse) <= pair.pure + 1e-9
-        level = math.log((likelier**2 / np.maximum(other, 1 / N)).sum())
-        assert pair.renyi(2.0, reverse=reverse) == pytest.approx(level, abs=0.015, rel=0.06)
+        levels = [pair.renyi(order, reverse=reverse) for order in (2.0, 7.0)]
+        assert levels[0] <= levels[1] + 1e-9 <= pair.pure + 2e-9
 
 
 def excess(p, q, claim):
     return np.maximum(p - math.exp(claim) * q, 0).sum()
 
 
-def test_divergences_have_closed_forms():
-    normal, response = CASES["normal"].pairs[0], CASES["randomised response"].pairs[0]
+def test_levels_have_closed_forms():
+    normal, laplace = CASES["normal"].pairs[0], CASES["laplace"].pairs[0]
     assert normal.renyi(7.0) == pytest.approx(7 * 0.7**2 / 2, rel=1e-8)
+    assert laplace.renyi(7.0) == pytest.approx(laplace_renyi(7.0, 0.7), rel=1e-8)
+    assert laplace.delta(0.3) == pytest.approx(1 - math.exp((0.3 - 0.7) / 2), rel=1e-8)
     truthful = 1 / (1 + math.exp(-0.7))
     both = truthful**7 * (1 - truthful) ** -6 + (1 - truthful) ** 7 * truthful**-6
-    assert response.renyi(7.0) == pytest.approx(math.log(both) / 6)
-    laplace = CASES["laplace"].pairs[0]
-    a, e = 7.0, 0.7
-    moment = a / (2 * a - 1) * math.exp((a - 1) * e) + (a - 1) / (2 * a - 1) * math.exp(-a * e)
-    assert laplace.renyi(a) == pytest.approx(math.log(moment) / (a - 1), rel=1e-8)
-    assert laplace.delta(0.3) == pytest.approx(1 - math.exp((0.3 - 0.7) / 2), rel=1e-8)
+    assert CASES["randomised response"].pairs[0].renyi(7.0) == pytest.approx(math.log(both) / 6)
 
 
 def test_a_bound_above_the_truth_is_counted_unless_it_is_flagged():
@@ -231,26 +197,13 @@ def shown(above, of):
     return [Answer("inf", 0.8 if i < above else 0.6, 0.7) for i in range(of)]
 
 
-@pytest.mark.parametrize(
-    ("limit", "share", "power"),
-    [
-        *[(0.05, 0.05, 0.001), (0.05, 0.2, 0.715), (0.05, 0.3, 0.964)],
-        *[(0.025, 0.025, 0.001), (0.025, 0.2, 0.873), (0.025, 0.3, 0.972)],
-    ],
-)
-def test_the_power_of_the_level_test(limit, share, power):
-    """The power of the tests of levels, from how they judge each number of runs above."""
-    chances = np.ones(1)  # of each number of runs above, where there are more
-    more = stats.binom.pmf(range(ENOUGH + 1), ENOUGH, share)
-    for runs in range(ENOUGH, TESTED, ENOUGH):
-        chances = np.convolve(chances, more)
-        for above in range(runs + 1):
-            if not too_often(limit, [[answer] for answer in shown(above, runs)]):
-                chances[above] = 0.0
-    chances = np.convolve(chances, more)
-    counts = [row_of(promising()[0], CASES["laplace"], shown(k, TESTED)) for k in range(TESTED + 1)]
-    fails = [replace(row, limit=limit).failed for row in counts]
-    assert chances[fails].sum() == pytest.approx(power, abs=0.003)
+def test_an_entry_fails_where_ten_of_sixty_bounds_are_above():
+    """Of 60 runs; the power is .72 where a bound is above in 20 %, and .96 in 30 %."""
+    for above, fails in ((3, False), (9, False), (10, True), (20, True)):
+        row = row_of(promising()[0], CASES["laplace"], shown(above, TESTED))
+        assert replace(row, limit=0.05).failed == fails
+    assert not too_often(0.05, [[answer] for answer in shown(0, ENOUGH)])
+    assert too_often(0.05, [[answer] for answer in shown(1, ENOUGH)])
 
 
 @pytest.mark.parametrize("entry", planned())

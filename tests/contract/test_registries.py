@@ -39,26 +39,25 @@ def defined(functions: Functions) -> set[str]:
     return every
 
 
+def artifacts(reports):
+    """Yield all artifacts with the names of their reports."""
+    for report, entry in reports.items():
+        for artifact in entry.artifacts.values():
+            yield report, artifact
+
+
 def test_every_builder_is_used_and_declares_its_input(reports):
-    used = {
-        BUILDERS.target(report, artifact.table.builder)
-        for report, entry in reports.items()
-        for artifact in entry.artifacts.values()
-    }
+    used = {BUILDERS.target(report, each.table.builder) for report, each in artifacts(reports)}
     scorecard = {"scorecard.tables:scorecard", "scorecard.tables:agreement"}  # of the study
     assert used - scorecard == defined(BUILDERS)
     assert scorecard <= used
+    kinds = (None, "summary", "runs", "samples", "draws", "timings", "tables")
     for builder in map(load, used):
-        kinds = (None, "summary", "runs", "samples", "draws", "timings", "tables")
         assert tabulate.reads(builder) in kinds
 
 
 def test_every_renderer_is_used(reports):
-    used = {
-        RENDERERS.target(report, artifact.figure)
-        for report, entry in reports.items()
-        for artifact in entry.artifacts.values()
-        if artifact.figure
-    }
+    figures = [(report, each.figure) for report, each in artifacts(reports) if each.figure]
+    used = {RENDERERS.target(report, figure) for report, figure in figures}
     assert used == defined(RENDERERS)
     assert all(map(callable, map(load, used)))

@@ -2,18 +2,16 @@
 
 import inspect
 import math
-import re
 
 import numpy as np
 import pytest
 
 import epsilometer as em
-from epsilometer import seeds
+from epsilometer import estimates, seeds
 from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
-from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
-from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.events.choosing import choose_events
 from epsilometer.events.looks import PastDraws
 from epsilometer.results import Result
@@ -62,11 +60,10 @@ def numbers(result):
 
 
 def test_every_name_is_exported_and_documented():
-    module = inspect.getmodule(em.local_loss)
     public = {
         name
-        for name, value in vars(module).items()
-        if getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
+        for name, value in vars(estimates).items()
+        if getattr(value, "__module__", "") == estimates.__name__ and not name.startswith("_")
     }
     assert public <= set(em.__all__) <= set(dir(em))
     for name in public:
@@ -90,66 +87,39 @@ def test_a_result_is_frozen_and_prints_in_a_line(name, sides):
 # --- the numbers are those of the estimators ------------------------------------------------------
 
 
-def shuffled_parts(share):
-    """Return the parts of LAPLACE that the functions use, before and after a share."""
-    rng = seeds.generator(0, "shuffled")
-    shuffled = [side[rng.permutation(4000)] for side in LAPLACE]
-    k = int(share * 4000)
-    return [side[:k] for side in shuffled], [side[k:] for side in shuffled]
-
-
-def test_a_loss_in_a_region_is_that_of_the_estimators():
-    """Algorithms 3 and 4 of askin2022 on a region, by the classes that the workflow calls."""
-    region = (-1.0, 2.0)
-    seen = em.largest_loss(*LAPLACE, region=region)
-    _, (loss,) = LocalLoss(seen.floor).screen([LAPLACE], region)
-    assert (seen.value, [seen.output]) == (loss.loss, loss.target["output"])
-    assert seen.likelier == ("x" if loss.target["sign"] > 0 else "x'")
-
-    first, fresh = shuffled_parts(0.3)
-    method = LocalLoss(em.largest_loss(*first).floor)
-    _, (loss,) = method.screen([tuple(first)], region)
-    expected = MaximumPrivacyLoss(alpha=0.1).bound(method.weigh(*fresh, loss.target))
-    bound = em.loss_lower_bound(*LAPLACE, confidence=0.9, region=region)
-    assert bound.value == pytest.approx(max(float(expected), 0), rel=1e-9)
+def test_a_loss_is_searched_in_a_region():
+    """The loss is 0 at .35, and -.7 from .7 on."""
+    seen = em.largest_loss(*LAPLACE, region=(0.5, 2.0))
+    assert 0.5 <= seen.output <= 2.0
+    assert seen.value == pytest.approx(0.7, abs=0.25)
+    assert seen.likelier == "x'"
+    assert abs(em.largest_loss(*LAPLACE, region=(0.3, 0.4)).value) < 0.3
+    bound = em.loss_lower_bound(*LAPLACE, confidence=0.9, region=(0.5, 2.0))
+    assert 0.1 < bound.value < 0.7
     assert (bound.n, bound.confidence) == (2800, 0.9)
 
 
 def test_a_bound_without_a_region_is_that_of_one_set():
     """The bound is (26) of askin2022 for the frequencies of a set that the first draws chose."""
-    first, fresh = shuffled_parts(0.3)
-    columns = Columns(numbers=(0,), reals=(0,))
-    chosen = choose_events(PastDraws(*first, columns), [Pure(0.0)], 2800)[0]
-    hits = [chosen.event.count(side) for side in fresh][:: -1 if chosen.swapped else 1]
-    deviation = math.sqrt(sum(1 / k - 1 / 2800 for k in hits))
-    expected = math.log(hits[0] / hits[1]) - 1.2815515655446004 * deviation
+    rng = seeds.generator(0, "shuffled")
+    shuffled = [side[rng.permutation(4000)] for side in LAPLACE]
+    past = PastDraws(*(side[:1200] for side in shuffled), Columns(numbers=(0,), reals=(0,)))
+    chosen = choose_events(past, [Pure(0.0)], 2800)[0]
+    fewer, more = sorted(chosen.event.count(side[1200:]) for side in shuffled)
+    deviation = math.sqrt(1 / fewer + 1 / more - 2 / 2800)
+    expected = math.log(more / fewer) - 1.2815515655446004 * deviation
     assert em.loss_lower_bound(*LAPLACE, confidence=0.9).value == pytest.approx(expected)
     assert 0.4 < expected < 0.7
-
-
-def test_a_delta_is_that_of_the_best_event():
-    """One event: its point; several: the largest of their lines in exp(epsilon)."""
-    first, second = shuffled_parts(0.5)
-    halves = [np.concatenate(parts) for parts in zip(first, second, strict=True)]
-    method = Spectrum("nearest_neighbours", claims=[0.1, 0.4])
-    tested, _ = method.test(*halves, np.random.default_rng(0))
-    single = em.delta_curve(*LAPLACE, epsilons=[0.4])
-    assert single.deltas[0] == pytest.approx(tested.delta[1])
-    curve = em.delta_curve(*LAPLACE, epsilons=[0.1, 0.4])
-    assert (curve.deltas >= tested.delta - 1e-12).all()
-    assert (curve.low <= tested.interval("clopper-pearson", 0.05, None)[0] + 0.01).all()
-    assert curve.epsilon_at(1.0) == 0.1
 
 
 @pytest.mark.parametrize("sides", [LAPLACE, BITS, (LAPLACE[0], LAPLACE[0] + 40)])
 def test_a_curve_is_non_increasing_and_convex(sides):
     curve = em.delta_curve(*sides, epsilons=np.linspace(0, 4, 200))
-    scale = np.exp(curve.epsilons)
     for deltas in (curve.low, curve.deltas, curve.high):
-        slopes = np.diff(deltas) / np.diff(scale)
+        below_1 = deltas < 1
+        slopes = np.diff(deltas[below_1]) / np.diff(np.exp(curve.epsilons[below_1]))
         assert (slopes <= 1e-12).all()
-        uncapped = deltas < 1
-        assert (np.diff(slopes[uncapped[:-1]]) >= -1e-9).all()
+        assert (np.diff(slopes) >= -1e-9).all()
     assert (curve.low <= curve.deltas).all()
     assert (curve.deltas <= curve.high).all()
 
@@ -162,15 +132,11 @@ def test_disjoint_sides_have_no_upper_estimate():
     seen = em.largest_loss(x, y)
     assert seen.value is None
     assert 4 < seen.at_least < math.log(3000)
-    assert "near it: epsilon at least" in str(seen)
     assert "no upper estimate" in str(seen)
     losses = em.local_loss(x, y, [0.5, 1.5, 2.5])
     assert np.isnan(losses.losses).all()
-    assert losses.at_least[0] > 4
-    assert losses.at_least[1] == 0
-    assert losses.at_least[2] < -4
+    assert np.sign(losses.at_least).tolist() == [1, 0, -1]
     assert "losses at 0 of 3 outputs" in str(losses)
-    assert "no upper estimate" in str(losses)
     bound = em.loss_lower_bound(x, y)
     assert 5 < bound.value < math.log(3000)
     assert "measure() holds at every n" in str(bound)
@@ -183,32 +149,22 @@ def test_outcomes_of_one_side_have_no_upper_estimate():
     assert seen.at_least == pytest.approx(math.log(0.1 / seen.floor))
 
 
-@pytest.mark.parametrize("n", [2_000, 20_000])
-def test_a_largest_loss_is_not_at_the_edge_of_the_data(n):
+def test_a_largest_loss_is_not_at_the_edge_of_the_data():
     """Laplace noise has the same loss at all outputs of a tail; the edge of the data has noise."""
-    seen = []
+    values = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        x, y = rng.laplace(0, 1, n), rng.laplace(1, 1, n)
-        seen.append(em.largest_loss(x, y))
-        outside = [np.mean(side < seen[-1].output) for side in (x, y)]
-        assert 0.02 < np.mean(outside) < 0.98
-    assert np.median([each.value for each in seen]) == pytest.approx(1, abs=0.25)
+        x, y = rng.laplace(0, 1, 2000), rng.laplace(1, 1, 2000)
+        seen = em.largest_loss(x, y)
+        values.append(seen.value)
+        assert 0.02 < np.mean([x < seen.output, y < seen.output]) < 0.98
+    assert np.median(values) == pytest.approx(1, abs=0.25)
 
 
 def test_a_published_number_of_cells_and_draws():
-    cells = [em.planned_cells(0.5, support=(0, 1), lipschitz=c) for c in (1.58198, 1.58)]
-    assert cells[0] == 91
+    assert em.planned_cells(0.5, support=(0, 1), lipschitz=1.58198) == 91
     n = em.planned_draws(0.5, confidence=0.8, support=(0, 1), lipschitz=1.58, as_published=True)
     assert n + 1 == 1863132
-    claims = {"outcomes": 2, "smallest_probability": 0.25}
-    n = em.planned_draws(0.5, order=2.0, confidence=0.8, **claims)
-    rng = np.random.default_rng(0)
-    sides = rng.random(n) < 0.75, rng.random(n) < 0.25
-    level = em.histogram_level(*sides, order=2.0, gamma=0.5, **claims)
-    assert 0.8 <= level.confidence < 0.82
-    assert level.low <= math.log(7 / 3) <= level.high
-    assert em.histogram_level(*(s[:-1] for s in sides), order=2.0, **claims).confidence < 0.8
 
 
 # --- unequal sizes --------------------------------------------------------------------------------
@@ -221,9 +177,7 @@ FOREST = {"min_samples_leaf": 200, "n_estimators": 10}
     ("classifier", "options", "sizes"),
     [
         ("nearest_neighbours", {}, (20_000, 5_000)),
-        ("nearest_neighbours", {}, (5_000, 20_000)),
         ("sklearn.linear_model.LogisticRegression", {}, (20_000, 5_000)),
-        ("sklearn.svm.LinearSVC", {}, (5_000, 20_000)),
         ("sklearn.ensemble.RandomForestClassifier", FOREST, (5_000, 20_000)),
     ],
 )
@@ -236,6 +190,8 @@ def test_sides_of_unequal_sizes_have_the_same_delta(classifier, options, sizes):
     assert curve.deltas[0] == pytest.approx(truth[0], abs=0.045)
     assert (curve.low <= truth).all()
     assert sorted([curve.n, curve.n_prime]) == [2_500, 17_500]
+    assert curve.epsilon_at(0.2) == pytest.approx(0.5 + 2 * math.log(0.8), abs=0.1)
+    assert curve.epsilon_at(0.01) == math.inf
 
 
 def test_sides_of_unequal_sizes_have_the_same_levels():
@@ -245,17 +201,19 @@ def test_sides_of_unequal_sizes_have_the_same_levels():
     assert bound.value == pytest.approx(em.renyi_lower_bound(x[:5000], y, order=2).value, abs=0.05)
     assert (bound.n, bound.n_prime) == (5000, 5000)
     assert "15000 draws of the larger side are not used" in str(bound)
-    pairs = em.renyi_lower_bound_of_pairs([(x, y), (x[:5000], y[:60])], order=2)
-    assert (pairs.pair, pairs.n) == (0, 5000)
-    level = em.histogram_level(x, y, outcomes=2, smallest_probability=0.25)
+    claims = {"outcomes": 2, "smallest_probability": 0.25}
+    level = em.histogram_level(x, y, **claims)
     assert level.value == pytest.approx(math.log(3), abs=0.1)
-    assert level.confidence == HistogramEstimator(0.5).confidence(
-        5000, em.estimates.Claims(outcomes=2, smallest_probability=0.25), math.inf
-    )
-    a, b = em.loss_lower_bound(x, y), em.loss_lower_bound(y, x)
-    assert a.value == pytest.approx(b.value, abs=0.1)
-    assert 0.9 < a.value < math.log(3)
-    assert (a.n, a.n_prime) == (14_000, 3_500)
+    planned = HistogramEstimator(0.5).confidence(5000, Claims(**claims), math.inf)
+    assert level.confidence == planned
+    for bound in (em.loss_lower_bound(x, y), em.loss_lower_bound(y, x)):
+        assert 0.9 < bound.value < math.log(3)
+        assert sorted([bound.n, bound.n_prime]) == [3_500, 14_000]
+
+
+def test_the_pair_with_the_largest_bound_is_named():
+    pairs = em.renyi_lower_bound_of_pairs([(BITS[0], BITS[0]), BITS], order=2)
+    assert (pairs.pair, pairs.n) == (1, 4000)
 
 
 @pytest.mark.parametrize("name", [n for n in TESTS if "bound" in n or "curve" in n])
@@ -270,28 +228,14 @@ def test_sorted_draws_give_what_others_give(name):
 # --- arrays of all kinds --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", OF_REALS)
-def test_lists_and_columns_are_arrays(name):
-    x, y = (side[:400] for side in LAPLACE)
-    expected = str(TESTS[name](x, y))
-    assert str(TESTS[name](x.tolist(), y.tolist())) == expected
-    assert str(TESTS[name](x[:, None], tuple(y))) == expected
-    assert str(TESTS[name](x.astype(object), y)) == expected
-    halves = x.astype(np.float32), y.astype(np.float32)
-    assert str(TESTS[name](*halves)) == str(TESTS[name](*(h.astype(float) for h in halves)))
-
-
 @pytest.mark.parametrize("name", OF_OUTCOMES)
 def test_outcomes_count_by_equality_only(name):
     index = [side.astype(int) for side in BITS]
     expected = numbers(TESTS[name](*index))
     for outcomes in (
         WORDS.__getitem__,
-        WORDS.astype(object).__getitem__,
         lambda index: index == 1,
-        lambda index: index.astype(np.uint8),
         lambda index: (5 * index - 3).tolist(),
-        lambda index: np.stack([index, index - 7], axis=1),
         lambda index: WORDS[np.stack([index, index], axis=1)],
     ):
         result = TESTS[name](*(outcomes(side) for side in index))
@@ -303,73 +247,30 @@ def test_an_output_is_named_as_it_was_given():
     assert em.largest_loss(*words).output in ("yes", "no")
     rows = [np.stack([side, side], axis=1) for side in words]
     assert em.largest_loss(*rows).output in (["yes", "yes"], ["no", "no"])
-    assert em.largest_loss(*BITS).output in (0, 1)
     losses = em.local_loss(*words, ["yes", "no", "never"]).losses
-    np.testing.assert_array_equal(losses[:2], em.local_loss(*BITS, [1, 0]).losses)
-    assert np.isnan(losses[2])
+    np.testing.assert_array_equal(losses, [*em.local_loss(*BITS, [1, 0]).losses, math.nan])
 
 
 def test_rows_of_reals():
     rng = np.random.default_rng(5)
     x, y = rng.laplace(0, 1, (3000, 2)), rng.laplace([0, 0.7], 1, (3000, 2))
     assert em.largest_loss(x, y).value > 0.4
-    assert em.loss_lower_bound(x, y).value >= 0
     assert em.local_loss(x, y, [[0.0, 2.0]]).losses[0] < -0.3
     for classifier in (None, "sklearn.linear_model.LogisticRegression"):
         curve = em.delta_curve(x, y, epsilons=[0.0], classifier=classifier)
         assert 0.2 < curve.deltas[0] < 0.35
-    for name in ("renyi_lower_bound", "histogram_level of reals"):
-        assert refused(TESTS[name], x, y).startswith("x has rows of reals")
+    assert refused(em.renyi_lower_bound, x, y, order=2).startswith("x has rows of reals")
     text = refused(em.delta_curve, x, y, classifier="counting")
     assert text.startswith("classifier must be for such outputs, as nearest_neighbours is")
     text = refused(em.delta_curve, *(rng.normal(size=(2, 100, 21))))
     assert text.startswith("classifier must be for such outputs, as one of scikit-learn is")
 
 
-@pytest.mark.slow(seconds=2)
-@pytest.mark.parametrize("d", [2, 20])
-def test_vectors_have_deltas_in_any_units(d):
-    """delta(0) of normal noise 1 apart is .383; the second entry says nothing, in a large unit."""
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=(2, 4000, d))
-    y[:, 0] += 1
-    units = np.array([1.0, 1024.0] + [1.0] * (d - 2))
-    curve = em.delta_curve(x * units, y * units, epsilons=[0.0, 1.0])
-    assert 0.3 < curve.deltas[0] < 0.42
-    np.testing.assert_array_equal(curve.deltas, em.delta_curve(x, y, epsilons=[0, 1]).deltas)
-    bound = em.loss_lower_bound(x * units, y * units)
-    assert bound.value == pytest.approx(em.loss_lower_bound(x, y).value)
-    assert bound.value > 1
-
-
-BAD = [
-    ([*range(500), math.nan], r"x has 1 entries that are NaN or infinite"),
-    ([], r"x must have shape \(n,\) or \(n, d\), not empty, got \(0,\)"),
-    (3.0, r"x must have shape \(n,\) or \(n, d\), not empty, got \(\)"),
-    (np.zeros((500, 2, 2)), r"x must have shape"),
-    ([[1.0, 2.0], [3.0]], r"x must have shape"),
-    (None, r"x must"),
-    (np.ones(500) * 1j, r"x must hold numbers"),
-    (np.full(500, 2**63, np.uint64), r"x must hold integers from -2\^62 to 2\^62"),
-]
-
-
 @pytest.mark.parametrize("name", TESTS)
 def test_arrays_that_are_none_are_refused_in_a_line(name):
-    good = RNG.laplace(size=500) if name in OF_REALS else RNG.integers(2, size=500)
-    call = (lambda x, y: em.local_loss(x, y, [0.0])) if name == "local_loss" else TESTS[name]
-    place = r"^pairs\[0\]: " if name.endswith("of_pairs") else "^"
-    for values, message in BAD:
-        for sides, side in (((values, good), "x "), ((good, values), "x_prime ")):
-            text = refused(call, *sides)
-            assert re.search(place + message.replace("x ", side, 1), text), text
-
-
-@pytest.mark.parametrize("name", TESTS)
-def test_sides_of_different_kinds_are_refused(name):
-    words, rows = WORDS[np.zeros(500, int)], np.zeros((500, 2), int)
-    for other, message in ((words, "strings or numbers"), (rows, "has shape")):
-        assert message in refused(TESTS[name], np.zeros(500, int), other)
+    text = refused(TESTS[name], np.zeros(500), [*range(500), math.nan])
+    place = "pairs[0]: " if name.endswith("of_pairs") else ""
+    assert text.startswith(f"{place}x_prime has 1 entries that are NaN or infinite")
 
 
 @pytest.mark.parametrize(
@@ -389,14 +290,14 @@ def test_too_few_draws_are_refused(name, least):
 
 @pytest.mark.parametrize("name", TESTS)
 def test_tiny_and_constant_arrays_give_numbers_or_one_line(name):
-    for n in (1, 2, 3, 10, 51, 100, 101, 150):
+    for n in (1, 3, 51, 100):
         rng = np.random.default_rng(n)
-        for alike, sides in (
-            (False, rng.laplace(size=(2, n))),
-            (True, np.zeros((2, n))),
-            (False, rng.integers(5, size=(2, n))),
-            (True, np.zeros((2, n), int)),
-            (False, (np.zeros(n, int), np.ones(n, int))),
+        for sides in (
+            rng.laplace(size=(2, n)),
+            np.zeros((2, n)),
+            rng.integers(5, size=(2, n)),
+            np.zeros((2, n), int),
+            (np.zeros(n, int), np.ones(n, int)),
         ):
             try:
                 result = TESTS[name](*sides)
@@ -405,7 +306,7 @@ def test_tiny_and_constant_arrays_give_numbers_or_one_line(name):
                 continue
             assert np.isfinite(numbers(result)).all() or result.reason
             assert getattr(result, "value", 0.0) is not None or result.reason
-            if alike and isinstance(result, em.LowerBound):
+            if not np.any(sides) and isinstance(result, em.LowerBound):
                 assert result.value == 0
 
 
@@ -420,18 +321,19 @@ def test_units_beyond_all_densities_are_refused(name):
 # --- other arguments ------------------------------------------------------------------------------
 
 
-def test_an_order_that_is_none_is_refused():
-    for order in (1, 1.0, 0.5, 0, -2, math.nan, "2", True, None):
-        for call in (
-            lambda order: em.renyi_lower_bound(*LAPLACE, order=order),
-            lambda order: em.renyi_lower_bound_of_pairs([LAPLACE], order=order),
-            lambda order: em.histogram_level(*BITS, order=order),
-            lambda order: em.planned_draws(0.5, order=order, support=(0, 1), lipschitz=1.0),
-            lambda order: em.planned_cells(0.5, order=order, support=(0, 1), lipschitz=1.0),
-        ):
-            assert refused(call, order).startswith("order must be above 1")
-    text = refused(em.renyi_lower_bound, *LAPLACE, order=math.inf)
-    assert text == "order must be above 1 and finite, got inf"
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda order: em.renyi_lower_bound(*LAPLACE, order=order),
+        lambda order: em.renyi_lower_bound_of_pairs([LAPLACE], order=order),
+        lambda order: em.histogram_level(*BITS, order=order),
+        lambda order: em.planned_draws(0.5, order=order, support=(0, 1), lipschitz=1.0),
+        lambda order: em.planned_cells(0.5, order=order, support=(0, 1), lipschitz=1.0),
+    ],
+)
+def test_an_order_that_is_none_is_refused(call):
+    for order in (1, 0.5, math.nan, "2", True, None):
+        assert refused(call, order).startswith("order must be above 1")
 
 
 def test_too_few_draws_for_an_order_show_nothing():
@@ -439,9 +341,7 @@ def test_too_few_draws_for_an_order_show_nothing():
     assert bound.value == 0
     assert "too few for this order" in str(bound)
     assert em.renyi_lower_bound(*BITS, order=7).value > 0.5
-    pairs = em.renyi_lower_bound_of_pairs([BITS, BITS], order=25)
-    assert pairs.value == 0
-    assert "of 2 pairs" in pairs.reason
+    assert "of 2 pairs" in em.renyi_lower_bound_of_pairs([BITS, BITS], order=25).reason
 
 
 def curve(**named):
@@ -453,13 +353,10 @@ def curve(**named):
     [
         (curve(rng="seed"), "rng must be a generator of NumPy or a seed"),
         (curve(epsilons=[]), "epsilons must rise from 0 or more"),
-        (curve(epsilons=[math.nan]), "epsilons must be a finite number"),
         (curve(epsilons=1000.0), "epsilons must be at most 500"),
-        (curve(classifier="counting"), "must be for such outputs, as nearest_neighbours is"),
         (curve(classifier="nearest_neighbour"), "did you mean 'nearest_neighbours'"),
         (curve(classifier="sklearn.svm.Nothing"), "classifier 'sklearn.svm.Nothing' is not in"),
         (curve(confidence=1), "confidence must lie strictly between 0 and 1"),
-        (lambda: em.largest_loss(*LAPLACE, region=(1, 0)), "region must have lower < upper"),
         (lambda: em.largest_loss(*BITS, region=(0, 1)), "region is for real outputs"),
         (lambda: em.largest_loss(*LAPLACE, region=(100, 200)), "region [100, 200] holds no draw"),
         (
@@ -467,7 +364,6 @@ def curve(**named):
             "pairs must be pairs of arrays, got None",
         ),
         (lambda: em.histogram_level(*LAPLACE, support=(0, 1, 2), cells=3), "support must have two"),
-        (lambda: em.loss_lower_bound(*LAPLACE, choosing=1), "choosing must lie"),
         (lambda: em.loss_lower_bound(*LAPLACE, choosing=1e-4), "choosing leaves 0 draws to choose"),
         (lambda: em.largest_loss(*(np.round(s) for s in LAPLACE)), "discrete outputs must be int"),
         (lambda: em.loss_lower_bound_of_pairs([]), "pairs must not be empty"),
@@ -477,12 +373,9 @@ def curve(**named):
             "own_samples must",
         ),
         (lambda: em.histogram_level(*LAPLACE), "support must be claimed"),
-        (lambda: em.histogram_level(*LAPLACE, support=(0, 1), cells=3), "x has"),
         (lambda: em.histogram_level(*LAPLACE, support=(-60, 60)), "lipschitz must be claimed"),
-        (lambda: em.histogram_level(*BITS, support=(0, 1)), "support is for real outputs"),
         (lambda: em.histogram_level(*BITS, cells=3), "cells is for real outputs"),
         (lambda: em.histogram_level(range(9), range(9), outcomes=3), "outcomes must be 9 or more"),
-        (lambda: em.planned_draws(0.5), "lipschitz must be claimed"),
         (lambda: em.planned_draws(0.5, support=(0, 1), lipschitz=2.0), "lipschitz C = 2 must be"),
         (lambda: em.planned_draws(0.5, outcomes=3), "smallest_probability must be claimed"),
     ],

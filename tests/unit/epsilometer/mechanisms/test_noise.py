@@ -16,7 +16,6 @@ from epsilometer.mechanisms.noise import (
     largest,
     strips,
 )
-from epsilometer.mechanisms.noisy_max import _index
 
 N = 100_000
 
@@ -46,7 +45,7 @@ def test_the_naive_generator_gives_the_published_words():
 
 def test_every_lane_is_a_generator_of_its_own():
     states = np.random.default_rng(1).integers(0, 2**64, (4, 64), dtype=np.uint64)
-    expected = [xoshiro([int(word) for word in column], 5) for column in states.T]
+    expected = [xoshiro(state, 5) for state in states.T.tolist()]
     words = np.empty(5 * 64, np.uint64)
     _step(words, states)
     assert words.reshape(5, 64).T.tolist() == expected
@@ -59,24 +58,13 @@ def test_every_bit_of_first_words_is_set_in_half_of_them():
     assert ones.mean(axis=1) == pytest.approx(np.full(64, 0.5), abs=6 * 0.5 / math.sqrt(6400))
 
 
-@pytest.mark.parametrize("size", [0, 1, 64, 12_345, 100_000])
-@pytest.mark.parametrize("rows", [1, 11, 1000, 100_000])
+@pytest.mark.parametrize("size", [0, 1, 12_345, 100_000])
+@pytest.mark.parametrize("rows", [1, 11, 100_000])
 def test_blocks_hold_every_draw_once(size, rows):
-    every = np.arange(size)
-    together = [every[block] for block in blocks(size, rows)]
-    np.testing.assert_array_equal(np.concatenate([np.empty(0, int), *together]), every)
-    lanes = [len(block) / 64 for block in together[:-1]]
-    for each in lanes:  # all but the last are of whole lanes, as many as 2^15 words are enough for
-        assert each == max(2**15 // 64 // rows, 1)
-
-
-@pytest.mark.parametrize("groups", [1, 2, 5])
-def test_the_index_is_that_of_the_largest_of_all_groups(groups):
-    rng = np.random.default_rng(6)
-    noisy, winners = rng.normal(size=(groups, 500)), rng.integers(9, size=(groups, 500))
-    index = np.empty(500, np.int32)
-    _index(index, noisy, winners.astype(np.int32))
-    assert index.tolist() == winners[noisy.argmax(axis=0), np.arange(500)].tolist()
+    """All but the last are of whole lanes, as many as 2^15 words are enough for."""
+    ends = [(block.start, block.stop) for block in blocks(size, rows)]
+    step = 64 * max(2**15 // 64 // rows, 1)
+    assert ends == [(start, min(start + step, size)) for start in range(0, size, step)]
 
 
 def test_noise_of_a_word_rises_with_it_and_follows_its_law():
@@ -85,7 +73,6 @@ def test_noise_of_a_word_rises_with_it_and_follows_its_law():
     drawn = laplace_of(words, 2.0)
     assert np.isfinite(drawn).all()
     assert (np.diff(drawn) >= 0).all()
-    assert stats.kstest(drawn[2:-2], stats.laplace(scale=2).cdf).pvalue > 1e-3
     expected = stats.laplace(scale=2).ppf((words[2:-2].astype(float) + 0.5) / 2**64)
     np.testing.assert_allclose(drawn[2:-2], expected, atol=1e-10)
 
@@ -107,6 +94,7 @@ def test_uniform_numbers_of_words_are_above_0_and_at_most_1():
 
 
 def test_normal_draws_follow_their_law_in_the_bulk_and_in_the_tail():
+    """A false alarm: 2 in 1000 seeds."""
     drawn = Noise(np.random.default_rng(6)).normals(4, 500_000).ravel()
     assert stats.kstest(drawn[:N], "norm").pvalue > 1e-3
     ends, _ = strips()
@@ -132,12 +120,10 @@ def test_points_beyond_the_strips_follow_the_normal_tail():
 
 def test_the_largest_word_of_each_group():
     words = Noise(np.random.default_rng(7)).words(5, 100)
-    groups = np.array([1, 0, 1, 1, 0])
-    most, places = largest(words, groups)
-    for group in (0, 1):
-        rows = np.flatnonzero(groups == group)
+    most, places = largest(words, np.array([1, 0, 1, 1, 0]))
+    for group, rows in ((0, [1, 4]), (1, [0, 2, 3])):
         np.testing.assert_array_equal(most[group], words[rows].max(axis=0))
-        np.testing.assert_array_equal(places[group], rows[words[rows].argmax(axis=0)])
+        np.testing.assert_array_equal(words[places[group], np.arange(100)], most[group])
 
 
 def test_laplace_noise_is_as_wide_on_either_side():
