@@ -10,8 +10,12 @@ from pathlib import Path
 _NEIGHBOURS = "unit/test_audit_neighbours.py"
 _LOOKS = "unit/test_audit_looks.py"
 _WHOLE = "unit/test_whole_outputs.py"
-_STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
-_TABLES = ["unit/test_tables.py", "unit/test_captions.py", "unit/test_curves.py"]
+_WORKFLOW = "unit/epsilometer_workflow"
+_TABULATE = f"{_WORKFLOW}/stages/test_tabulate.py"
+_BUILDERS = [
+    f"{_WORKFLOW}/reports/{paper}/test_tables.py"
+    for paper in ("askin2022", "gorla2022", "kutta2022", "lu2022", "plain")
+]
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
@@ -89,18 +93,29 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/statistics/rounds.py": ["unit/test_rounds.py"],
     "src/epsilometer_audit/answer/one_run.py": ["unit/test_one_run.py"],
     "src/epsilometer_audit/answer/*.py": ["unit/test_verdict.py"],
-    "src/epsilometer_workflow/stages/summarise.py": _TABLES,
-    "src/epsilometer_workflow/stages/tabulate.py": _TABLES,
-    "src/epsilometer_workflow/stages/page.py": ["unit/test_report.py"],
-    "src/epsilometer_workflow/stages/typeset.py": ["unit/test_report.py"],
-    "src/epsilometer_workflow/stages/render.py": ["unit/test_curves.py", "unit/test_rehearsal.py"],
-    "src/epsilometer_workflow/stages/*.py": _STAGES,
-    "src/epsilometer_workflow/files/parsing.py": ["unit/test_bad_paths.py"],
-    "src/epsilometer_workflow/files/*.py": ["unit/test_storage.py", "unit/test_stages.py"],
+    "src/epsilometer_workflow/stages/summarise.py": [],
+    "src/epsilometer_workflow/stages/tabulate.py": _BUILDERS,
+    "src/epsilometer_workflow/stages/page.py": [],
+    "src/epsilometer_workflow/stages/typeset.py": [f"{_WORKFLOW}/reports/test_layouts.py"],
+    "src/epsilometer_workflow/stages/render.py": [f"{_WORKFLOW}/products/test_rehearsal.py"],
+    "src/epsilometer_workflow/stages/density.py": [f"{_WORKFLOW}/stages/test_estimate.py"],
+    "src/epsilometer_workflow/stages/[cw]*.py": [  # classify, confirm and weigh
+        f"{_WORKFLOW}/stages/test_screen.py",
+        f"{_WORKFLOW}/stages/test_estimate.py",
+    ],
+    "src/epsilometer_workflow/stages/estimate.py": [f"{_WORKFLOW}/stages/test_screen.py"],
+    "src/epsilometer_workflow/stages/*.py": [f"{_WORKFLOW}/stages/test_classify.py"],
+    "src/epsilometer_workflow/files/parsing.py": [],
+    "src/epsilometer_workflow/files/*.py": [
+        f"{_WORKFLOW}/files/test_storage.py",
+        f"{_WORKFLOW}/stages/test_estimate.py",
+        f"{_WORKFLOW}/stages/test_screen.py",
+        f"{_WORKFLOW}/stages/test_classify.py",
+    ],
     "src/epsilometer_workflow/reports/style.py": [],  # how figures look is no promise
-    "src/epsilometer_workflow/reports/layouts.py": ["unit/test_report.py"],
-    "src/epsilometer_workflow/reports/*.py": _TABLES,
-    "src/epsilometer_workflow/reports/*/tables.py": _TABLES,
+    "src/epsilometer_workflow/reports/layouts.py": [],
+    "src/epsilometer_workflow/reports/*.py": [*_BUILDERS, _TABULATE],
+    "src/epsilometer_workflow/reports/*/tables.py": [_TABULATE],
     "src/epsilometer_audit/auditing.py": [
         "unit/test_audit.py",
         "unit/test_audit_recorded.py",

@@ -1,7 +1,5 @@
 """Files that describe themselves, written whole or not at all, and distrusted when read."""
 
-import json
-from base64 import urlsafe_b64encode
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +24,6 @@ from epsilometer_workflow.files.storage import (
     write_columns,
     write_table,
 )
-from epsilometer_workflow.runtime.provenance import refuse_foreign
 from tests.unit.stages import samples_of
 
 OWN = {"version": __version__, "seed": 1, "parameters": {"lower": 0.0}}
@@ -246,38 +243,3 @@ def test_damage_that_hides_the_kind_of_a_file_is_still_damage(tmp_path):
         path.write_bytes(whole.replace(hidden, bytes([hidden[0] ^ 1]) + hidden[1:]))
         with pytest.raises(DamagedError):
             read_table(str(path), "densities", identity)
-
-
-# --- results that were made elsewhere -------------------------------------------------------------
-
-RESULT = "results/smoke/tables/some/table.parquet"
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_table(pd.DataFrame({"x": [1.0]}), RESULT, "table", {"seed": 1, "scale": "smoke"})
-
-
-@pytest.mark.parametrize(
-    ("kind", "age", "seed", "refused"),
-    [
-        (None, 0, 1, False),  # of the same seed anything goes
-        (None, 0, 7, True),  # made elsewhere
-        ("metadata", 0, 7, False),  # made here, with another seed
-        ("metadata", 1000, 7, True),  # copied over results that were made here
-        ("incomplete", 0, 7, False),  # begun here
-    ],
-)
-def test_results_of_elsewhere_are_refused(here, kind, age, seed, refused):
-    if kind is not None:
-        Path(f".snakemake/{kind}").mkdir(parents=True)
-        ended = {"metadata": {"endtime": Path(RESULT).stat().st_mtime - age}}
-        record = Path(f".snakemake/{kind}", urlsafe_b64encode(RESULT.encode()).decode())
-        record.write_text(json.dumps(ended.get(kind, {"external_jobid": None})))
-    common = {"seed": seed, "scale": "smoke"}
-    if not refused:
-        refuse_foreign("results/smoke", common)
-        return
-    with pytest.raises(DataError, match=r"table.parquet: seed is 1, not 7, .* move results/smoke"):
-        refuse_foreign("results/smoke", common)

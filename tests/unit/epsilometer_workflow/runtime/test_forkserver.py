@@ -1,7 +1,6 @@
 """A run's server does jobs in forks of its own; a failure of any of the three is reported."""
 
 import os
-import platform
 import re
 import signal
 import socket
@@ -19,7 +18,6 @@ from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.files.storage import read_samples
 from epsilometer_workflow.products.reductions import Samples
-from epsilometer_workflow.runtime.run import use_this_library
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 from tests.unit.loading import EVERY_STAGE, STAGES, printed
 from tests.unit.processes import gone, pid_in, until
@@ -257,16 +255,3 @@ def test_a_server_that_has_imported_everything_has_no_other_thread():
         "print(len(os.listdir('/proc/self/task')))"
     )
     assert printed(program, **ONE_THREAD) == "1"
-
-
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_jobs_compute_alike_where_the_user_does_not_say_otherwise(machine, tmp_path, monkeypatch):
-    monkeypatch.setattr(platform, "machine", lambda: machine)
-    monkeypatch.setattr(os, "environ", {"OPENBLAS_CORETYPE": "Zen"})
-    use_this_library(tmp_path)
-    assert os.environ["OPENBLAS_CORETYPE"] == "Zen"
-    told = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
-    assert ("X86_V4" in told) == (machine == "x86_64")
-    monkeypatch.setattr(os, "environ", {})
-    use_this_library(tmp_path)
-    assert ("OPENBLAS_CORETYPE" in os.environ) == (machine == "x86_64")
