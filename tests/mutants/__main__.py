@@ -38,7 +38,6 @@ from tests.mutants.subjects import tests_of
 
 ROOT = Path(__file__).parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")
-COPIED = ("src", "tests", "studies", "config", "docs", "pyproject.toml", "README.md", "conftest.py")
 PART = 40  # faults of a subject that one process tries
 
 WORDS = ("raise_stmt", "fstring")  # nodes of what is told: another number there is no wrong answer
@@ -108,6 +107,10 @@ def sampled(mutants: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
     return random.Random(seed).sample(mutants, number)
 
 
+class FailsAnywayError(Exception):
+    """Tests fail without a fault."""
+
+
 class Trials:
     """Tests of one subject in a copy of the project, which wait for faults."""
 
@@ -121,7 +124,7 @@ class Trials:
             )
         answer = self._answer()
         if not answer.startswith("{"):
-            raise SystemExit(f"{' '.join(files)}: without any fault, this {answer or 'ends'}")
+            raise FailsAnywayError(f"{' '.join(files)}: without any fault, this {answer or 'ends'}")
         self.seconds: dict[str, float] = json.loads(answer)
 
     def _answer(self) -> str:
@@ -144,14 +147,13 @@ class Trials:
 
 
 def copy_project(folder: Path) -> None:
-    """Copy what tests need."""
-    ignored = shutil.ignore_patterns("__pycache__", ".snakemake", "results")
-    for name in COPIED:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=ignored)
-        else:
-            shutil.copy(source, folder / name)
+    """Copy all files that belong to the project."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in listed.rstrip("\0").split("\0"):
+        if (ROOT / name).is_file():  # not one that is deleted and not yet committed
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
 
 
 def by_subject(faults: Sequence[Fault]) -> Iterator[tuple[tuple[str, ...], Sequence[Fault]]]:
@@ -169,12 +171,14 @@ class Tried:
     """What tests do with faults: what survives, and what each of them notices."""
 
     surviving: set[Fault] = field(default_factory=set)
+    not_tried: set[Fault] = field(default_factory=set)  # as tests failed without a fault
     seconds: dict[str, float] = field(default_factory=dict)  # of each test
     first: Counter[str] = field(default_factory=Counter)  # faults that no faster test noticed
 
     def add(self, other: Tried) -> None:
         """Add what was tried elsewhere."""
         self.surviving |= other.surviving
+        self.not_tried |= other.not_tried
         self.seconds |= other.seconds
         self.first += other.first
 
@@ -206,7 +210,12 @@ def tried_in_a_copy(part: tuple[Sequence[str], Sequence[Fault]]) -> Tried:
         for speed in ("fast", "slow"):
             if not tried.surviving:
                 break
-            trials = Trials(folder, speed, files)
+            try:
+                trials = Trials(folder, speed, files)
+            except FailsAnywayError as error:
+                print(error, file=sys.stderr, flush=True)
+                tried.not_tried, tried.surviving = tried.surviving, set()
+                break
             tried.seconds |= trials.seconds
             for fault in list(tried.surviving):
                 test = trials.noticed_by(fault)
@@ -228,18 +237,22 @@ def tried(faults: Sequence[Fault], jobs: int) -> Tried:
     return together
 
 
-def report(faults: Sequence[Fault], unnoticed: set[Fault], left_out: Counter[str]) -> str:
+def report(faults: Sequence[Fault], outcome: Tried, left_out: Counter[str]) -> str:
     """Return a table by module, and the faults that were not noticed."""
     lines = [f"{'module':50}  faults noticed equivalent surviving"]
+    faults = [fault for fault in faults if fault not in outcome.not_tried]
     for module in sorted({fault.module for fault in faults}):
         of_module = [fault for fault in faults if fault.module == module]
-        alive = sum(fault in unnoticed for fault in of_module)
+        alive = sum(fault in outcome.surviving for fault in of_module)
         killed = len(of_module) - alive
         row = f"{len(of_module):7} {killed:7} {left_out[module]:10} {alive:9}"
         lines.append(f"{module:50} {row}")
-    killed = len(faults) - len(unnoticed)
-    lines.append(f"{killed} of {len(faults)} noticed ({100 * killed / len(faults):.0f} %)")
-    lines += [f"  survives: {fault}" for fault in sorted(unnoticed, key=str)]
+    killed = len(faults) - len(outcome.surviving)
+    share = 100 * killed / max(len(faults), 1)
+    lines.append(f"{killed} of {len(faults)} noticed ({share:.0f} %)")
+    lines += [f"  survives: {fault}" for fault in sorted(outcome.surviving, key=str)]
+    for fault in sorted(outcome.not_tried, key=str):
+        lines.append(f"  not tried, as tests fail anyway: {fault}")
     return "\n".join(lines)
 
 
@@ -267,8 +280,9 @@ def main() -> None:
         raise SystemExit(f"--modules: no studied module is like {' '.join(options.modules)}")
     if options.own:
         own = [fault for fault in own_faults() if fault.module in modules]
-        print(report(own, tried(own, options.jobs).surviving, Counter()))
-        return
+        outcome = tried(own, options.jobs)
+        print(report(own, outcome, Counter()))
+        raise SystemExit(1 if outcome.not_tried else 0)
     check()
     known = equivalents()
     mutants = list[Mutant]()
@@ -286,7 +300,8 @@ def main() -> None:
     outcome = tried(chosen, options.jobs)
     if options.idle is not None:
         options.idle.write_text(outcome.idle(), encoding="utf-8")
-    print(report(chosen, outcome.surviving, left_out))
+    print(report(chosen, outcome, left_out))
+    raise SystemExit(1 if outcome.not_tried else 0)
 
 
 if __name__ == "__main__":
