@@ -6,9 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
@@ -144,8 +141,7 @@ def test_tables_round_trip_and_are_reproducible(tmp_path):
         read_table(first, "summary", {"seed": 1})
 
 
-DTYPES = [*(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
-DTYPES += ["float16", "float32", "float64", "bool"]
+DTYPES = ["int8", "int32", "int64", "uint64", "float16", "float64", "bool"]
 
 
 @pytest.fixture
@@ -192,24 +188,15 @@ def test_columns_of_a_stride_or_in_fortran_order_are_written_as_they_read(there_
         same(column, np.ascontiguousarray(columns[name]))
 
 
-some = st.one_of(
-    arrays(st.sampled_from(["i4", "i8", "f8"]), array_shapes(max_dims=1, max_side=5)),
-    st.lists(st.one_of(st.none(), st.text(st.characters(codec="utf-8"))), max_size=5),
-    st.lists(arrays("f8", st.integers(0, 5)), min_size=1, max_size=5),
-)
+@pytest.mark.parametrize("column", [["a", None, "é"], [None], []])
+def test_columns_of_texts_come_back_and_texts_may_be_missing(there_and_back, column):
+    assert there_and_back({"x": column})["x"] == column
 
 
-@given(column=some)
-def test_any_column_comes_back(tmp_path_factory, column):
-    path = str(tmp_path_factory.mktemp("any") / "columns.parquet")
-    write_columns({"x": column}, path, "losses", {})
-    read = read_columns(path, "losses", {})["x"]
-    if isinstance(column, np.ndarray):
-        same(read, column)
-    elif any(isinstance(value, np.ndarray) for value in column):
-        assert [part.tobytes() for part in read] == [part.tobytes() for part in column]
-    else:
-        assert read == column
+def test_columns_of_arrays_come_back_also_empty_ones(there_and_back):
+    column = [np.array([0.5, np.nan, -0.0]), np.array([]), np.array([np.inf])]
+    for read, written in zip(there_and_back({"x": column})["x"], column, strict=True):
+        same(read, written)
 
 
 def test_nothing_is_left_behind_by_a_failure(tmp_path):

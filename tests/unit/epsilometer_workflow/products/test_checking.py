@@ -25,7 +25,6 @@ CASES = [  # file, old text, new text, the error
     (MAIN, SEED, "seed: -1", "seed: .*got -1"),
     (MAIN, SEED, "sede: 2022", "sede: unknown key; did you mean 'seed'"),
     (MAIN, SEED, f"{SEED}\nseed: 1", "seed: given twice"),
-    (MAIN, SEED, "seed: [2022", "config.yaml: .*expected"),
     (MAIN, "scale: smoke", "scale: smok", "scale: unknown scale 'smok'; did you mean 'smoke'"),
     (MAIN, REPORTS, "reports: [gorla2021]", "reports: unknown report 'gorla2021'; did you mean"),
     # mechanisms
@@ -35,7 +34,6 @@ CASES = [  # file, old text, new text, the error
     (MECHANISMS, "lipschitz: exact", "lipschitz: exakt", "claims.lipschitz: .*'exact'"),
     (MECHANISMS, BUDGET, "{budget: 0, delta: 0.8}", "budget must be at least"),  # in no grid
     (MECHANISMS, "entries: [0, 0.5, 1]", "entries: [0.5]", "neighbourhood: entries give no neigh"),
-    (MECHANISMS, "around: [0.5, 0.5]", "around: [0.5]", "neighbourhood: input must be a list"),
     (MECHANISMS, "region: [-1, 1]", "region: [1, -1]", "laplace.region: region must have lower"),
     (MECHANISMS, "databases: [[0, 1, 1]", "databases: [[0, 1, 3]", "must hold values below 3"),
     # estimators
@@ -49,7 +47,6 @@ CASES = [  # file, old text, new text, the error
     (ESTIMATORS, AFTER, "{after: local-los, alpha: 0.05}", "unknown first stage .*did you mean"),
     # how much is drawn
     (OWN, SEARCH, "search: {runs: 2, n: 0}", "scales.smoke.search.n: must be positive, got 0"),
-    (OWN, SEARCH, "search: {runs: 2}", "scales.smoke.search.n: is missing"),
     (OWN, SEARCH, "# gone", "scales.smoke.search: is missing"),
     (OWN, "  smoke:\n", "  smok:\n", "scales.smok: unknown scale; did you mean 'smoke'"),
     # experiments
@@ -84,7 +81,6 @@ CASES = [  # file, old text, new text, the error
     (OWN, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),
     (OTHERS, "figure: askin2022.b", "figure: lu2022.b", "figure: unknown renderer 'lu2022.bounds'"),
     (OWN, "data: [safety]", "data: [safely]", "table.data: unknown experiment 'safely'"),
-    (OWN, "data: [safety]", "data: []", "table.data: safety_check takes experiments"),
     (OWN, "{scales: [0.5, 1],", "{scales: [0.5, -1],", "options.scales.1: .*greater"),
     (OWN, "lipschitzes: [0.05]", "lipschitzes: [2.5]", "fig2.*C = 2.5 must"),
     (OWN, "- [0.5, 1, 9588]", "- [0.5, 1]", "paper.rows.0: has 2 of 3"),

@@ -49,10 +49,6 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         *(LU, "[0.01, 0.02,", "[0.015, 0.02,"),
         "artifacts.fig4a.table.options: claims has 0.015, which is not in the data",
     ),
-    "inputs that have no curve": (
-        *(LU, "gaussian-50 one-entry: ", "gaussian-50 one: "),
-        "artifacts.fig5b.table.options: panels has 'gaussian-50 one', which is not in the data",
-    ),
     "mechanisms without the parameter of a table": (
         *(ASKIN, "[rare-match-3, rare-match-6,", "[rare-match-3, laplace, rare-match-6,"),
         "unknown inputs of laplace 'match'",
@@ -61,10 +57,6 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         *(KUTTA, "bounds: {runs: 3, n: 20000}", "bounds: {runs: 3, n: 50}"),
         "draws=50 on noisy-sum-gaussian-subsampled at epsilon=0.2, lambda=2: n must be above "
         "draws_at_floor",
-    ),
-    "too few draws to train": (
-        *(LU, "curves: {runs: 1, n: 5000}", "curves: {runs: 1, n: 1}"),
-        "estimators.yaml: spectrum-knn on laplace at epsilon=1: n must be 2 or more, got 1",
     ),
     "a second stage with too few draws": (
         *(ASKIN, "noisy: {runs: 4, n: 2000+5000}", "noisy: {runs: 4, n: 2000+1}"),

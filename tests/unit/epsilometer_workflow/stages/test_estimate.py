@@ -17,7 +17,6 @@ from epsilometer_workflow.files.identities import (
     EstimateJob,
     InputsOfPairs,
     VerdictsIdentity,
-    plain,
 )
 from epsilometer_workflow.files.storage import (
     by_run,

@@ -1,4 +1,4 @@
-"""Figures from tables: exact curves of many points, and all values or a line on what is too much."""
+"""Figures from tables: exact curves, and all values or a line on what is too much."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,8 @@ def alone(table):
 
 
 @pytest.mark.parametrize(
-    ("renderer", "points", "shown"), [("with_curve", 50, 50), ("with_curve", 0, 3), ("alone", 50, 3)]
+    ("renderer", "points", "shown"),
+    [("with_curve", 50, 50), ("with_curve", 0, 3), ("alone", 50, 3)],
 )
 def test_a_renderer_gets_the_curve_that_it_asks_for(renderer, points, shown, tmp_path, monkeypatch):
     table, curve = str(tmp_path / "a.parquet"), str(tmp_path / "curve.parquet")
