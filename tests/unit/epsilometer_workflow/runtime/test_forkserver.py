@@ -184,15 +184,6 @@ def test_a_job_ends_with_its_asker(run: Run, how: signal.Signals):
     assert until(lambda: not list(run.folder.rglob("*.part.*")))
 
 
-def test_a_killed_watcher_is_reported_and_its_job_ends(run: Run):
-    asker = run.ask(WAITS)
-    job = run.job()
-    os.kill(parent_of(job), signal.SIGKILL)
-    assert "the process that did this job was killed" in asker.communicate(timeout=120)[1]
-    assert asker.returncode == 1
-    assert until(lambda: gone(job))
-
-
 def test_without_a_server_a_job_is_done_as_before(run: Run):
     waiting = run.ask(WAITS)
     job = run.job()
@@ -216,17 +207,18 @@ def test_a_job_that_it_cannot_do_is_left_alone(run: Run, changed: str):
     asker.communicate(timeout=120)
 
 
-def test_processes_left_by_a_mechanism_block_no_asker(run: Run):
+def test_a_killed_watcher_is_reported_and_processes_left_by_a_mechanism_block_no_asker(run: Run):
     left = "import os; os.fork() or (os.setsid(), open('left', 'w').write(str(os.getpid())), "
     asker = run.ask(left + "__import__('time').sleep(60), os._exit(0)); " + WAITS)
-    watcher = parent_of(run.job())
+    job = run.job()
     began = time.monotonic()
-    os.kill(watcher, signal.SIGKILL)
+    os.kill(parent_of(job), signal.SIGKILL)
     asker.wait(120)
     assert asker.returncode == 1
     assert time.monotonic() - began < 40
+    assert until(lambda: gone(job))
     os.kill(int((run.folder / "left").read_text()), signal.SIGKILL)
-    asker.communicate()
+    assert "the process that did this job was killed" in asker.communicate()[1]
 
 
 def test_a_silent_connection_does_not_block_the_server(run: Run):

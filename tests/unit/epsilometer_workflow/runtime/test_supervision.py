@@ -31,14 +31,8 @@ def kept(folder: Path, body: str, stopped: str = WRITES):
     return ran(sys.executable, "-c", code, cwd=folder, env=environment)
 
 
-@pytest.mark.parametrize(
-    ("body", "cause"),
-    [
-        ("ctypes.string_at(0)", "crashed: Segmentation fault (signal 11)"),
-        ("os._exit(0)", "ended the interpreter with exit code 0"),
-    ],
-)
-def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, cause):
+def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path):
+    body, cause = "ctypes.string_at(0)", "crashed: Segmentation fault (signal 11)"
     done = kept(tmp_path, body)
     assert done.returncode == 0
     assert (tmp_path / "made.csv").read_text().startswith(cause)
