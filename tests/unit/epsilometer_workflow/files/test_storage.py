@@ -9,6 +9,7 @@ import pytest
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
+from epsilometer_workflow.files import storage
 from epsilometer_workflow.files.identities import plain
 from epsilometer_workflow.files.storage import (
     SampleWriter,
@@ -44,7 +45,10 @@ def read_all(path, identity=IDENTITY):
     return list(read_samples(str(path), identity))
 
 
-def test_samples_round_trip_by_run_and_side(samples):
+@pytest.mark.parametrize("at_once", [1, 2500, 10**6])
+def test_samples_round_trip_by_run_and_side(samples, at_once, monkeypatch):
+    """However many numbers are read at once."""
+    monkeypatch.setattr(storage, "_READ_SIZE", at_once)
     path, arrays = samples
     read = read_all(path)
     assert [(run, side) for run, side, _ in read] == [(3, 0), (3, 1), (4, 0), (4, 1)]

@@ -102,6 +102,6 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
 
 def test_without_an_exact_law_truth_is_missing():
     member = replace(member_of(*TRUNCATED), law=None)
-    joined = with_truth(estimates([1.0]), member)
-    assert joined["truth"].isna().all()
+    joined = with_truth(pd.concat([estimates([1.0], claim=claim) for claim in (0, 1)]), member)
+    assert joined["truth"].isna().tolist() == [True, True]
     assert joined.loc[0, ["x_prime", "parameters"]].tolist() == ["0.5", "{}"]

@@ -1,5 +1,6 @@
 """Seconds of estimates: of every run, and charged to what takes them."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -43,7 +44,7 @@ def test_seconds_are_charged_to_what_takes_them(monkeypatch):
     def answering(_, sides, **__):
         for _ in sides:
             now[0] += 10
-        return [Answer((0, 1), 0.5, 0.5)]
+        return [Answer((0, 1), np.array([0.5, 0.2]), 0.7), Answer((2, 3), 0.4, 0.4)]
 
     monkeypatch.setattr(time.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(time, "draw", drawing)
@@ -51,3 +52,4 @@ def test_seconds_are_charged_to_what_takes_them(monkeypatch):
     frame = timed("local_loss", parameters=FLOOR)
     seconds = frame[["sampling", "estimating", "seconds"]]  # of six sides
     assert seconds.to_numpy().tolist() == [[6.0, 60.0, 66.0]] * 3
+    assert frame["bound"].tolist() == [0.5] * 3  # the largest from x to x'

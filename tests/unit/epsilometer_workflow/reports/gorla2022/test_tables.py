@@ -9,10 +9,17 @@ from scipy import stats
 
 from epsilometer.errors import ConfigError
 from epsilometer.estimators import planner
+from epsilometer.exact.base import divergence
 from epsilometer.exact.truncated import ExactTruncatedLaplace
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.reports.gorla2022 import tables
-from tests.unit.epsilometer_workflow.reports.rows import assert_columns, made, runs_of, summary
+from tests.unit.epsilometer_workflow.reports.rows import (
+    assert_columns,
+    law_of,
+    made,
+    runs_of,
+    summary,
+)
 
 NAN = math.nan
 
@@ -104,6 +111,14 @@ def test_over_inputs_counts_runs_whose_largest_answer_is_near():
     p = np.exp(-z) / (1 - math.exp(-1))  # at 0, and in reverse at 1
     renyi = math.log(np.trapezoid(p**2 / p[::-1], z))
     assert over_inputs(**{"lambda": "2"})["level"].item() == pytest.approx(renyi, abs=1e-6)
+
+
+def test_over_inputs_compares_with_the_larger_direction():
+    assert_columns(over_inputs(gammas={"third": 0.65}), share_within=[1])
+    law = law_of("exponential_half_line", 1.0)
+    both = [divergence(law, math.inf, 0.0, 1.0), divergence(law, math.inf, 1.0, 0.0)]
+    assert both[0] > both[1] + 0.5
+    assert_columns(over_inputs(mechanism="exponential_half_line"), level=[both[0]])
 
 
 def test_over_inputs_takes_a_run_without_an_answer_as_a_miss():

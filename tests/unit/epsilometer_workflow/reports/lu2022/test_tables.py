@@ -33,17 +33,21 @@ def test_spectra_of_one_run_keep_its_interval():
     data = curve([0.0, 0.5, 1.0], [0.5, 0.3, 0.05], [0.45, 0.35, 0.0])
     table = made(tables.spectra, data, claims=[0.0, 1.0])
     assert_columns(table, claim=[0.0, 1.0], low=[0.4, 0.0], error=[0.05, 0.05])
-    for end, claims in ((0.5 - 1e-15, [0.5, 1.0]), (0.5 + 1e-15, [0.5, 1.0]), (0.6, [1.0])):
-        between = made(tables.spectra, data, claims=[end, 1.0], between=True)
-        assert_columns(between, claim=claims)  # where a sum is rounded
+    rounded = [0.5 + 1e-15, 1.0 - 1e-15]
+    for claims, found in ((rounded, [0.5, 1.0]), ([0.4, 0.6], [0.5]), ([0.6, 1.0], [1.0])):
+        between = made(tables.spectra, data, claims=claims, between=True)
+        assert_columns(between, claim=found)
     with pytest.raises(ConfigError, match=r"claims has 0.7, which is not in the data"):
         made(tables.spectra, data, claims=[0.7])
 
 
-def test_spectra_of_several_runs_have_students_interval():
-    table = made(tables.spectra, runs_at(0.0, [0.4, 0.5, 0.6], 0.5))
-    reach = 4.30265 * 0.1 / math.sqrt(3)
-    assert_columns(table, delta=[0.5], high=[0.5 + reach], low=[0.5 - reach])
+@pytest.mark.parametrize(
+    ("estimates", "low", "high"),
+    [([0.4, 0.6], 0, 0.5 + 0.1 * 12.706205), ([0.4, 0.5, 0.6], 0.251586, 0.748414)],
+)
+def test_spectra_of_several_runs_have_students_interval(estimates, low, high):
+    table = made(tables.spectra, runs_at(0.0, estimates, 0.5))
+    assert_columns(table, delta=[0.5], low=[low], high=[high])
 
 
 def test_spectra_of_the_larger_direction_have_its_ends_too():
@@ -81,6 +85,9 @@ def test_an_expected_coin_saves_variance_at_the_same_claims():
     expected = [curve([0.4, 0.5], [0, v], [0, 0.2], run=r) for r, v in enumerate([0.15, 0.25])]
     table = made(tables.coins, drawn, *expected)
     assert_columns(table, claim=[0.5], variance_saved=[0.75])
+    for data in ([drawn], [drawn, drawn.assign(estimator="t"), *expected]):
+        with pytest.raises(ConfigError, match="must hold one estimator a coin"):
+            made(tables.coins, *data)
 
 
 def test_the_classical_bound_is_that_of_the_noise():
