@@ -86,13 +86,17 @@ def alone(report, artifact):
     entry["scales"] = {"smoke": {name: entry["scales"]["smoke"][name] for name in names}}
     options = kept["table"].setdefault("options", {})
     titled = {title.partition(" ")[0] for title in options.get("panels", {})}
+    used = set()
     for experiment in entry["experiments"].values():  # what has no title is in other artifacts
         blocks = experiment["grid"]
         for block in blocks:
             block["mechanism"] = [m for m in block["mechanism"] if m in titled or not titled]
+            used.update(block["mechanism"])
             block["epsilon"] = [e for e in block["epsilon"] if options.get("epsilon") in (None, e)]
         experiment["grid"] = [b for b in blocks if b["mechanism"] and b["epsilon"]]
-    files = {name: configuration(name) for name in ("mechanisms.yaml", "estimators.yaml")}
+    known = configuration("mechanisms.yaml")
+    files = {"mechanisms.yaml": {name: known[name] for name in sorted(used)}}
+    files["estimators.yaml"] = configuration("estimators.yaml")
     return deepcopy(files), entry, kept
 
 
@@ -199,6 +203,8 @@ def the_exact_values_are_those_of_each_row(table, made):
     """Columns of exact values, which are made up for each identity, hold those of their own row."""
     if "truth" not in made or "k" in table or "at_delta" in table:  # of another quantity
         return
+    if "lambda" in table:
+        table, made = table.astype({"lambda": float}), made.astype({"lambda": float})
     columns = [c for c in ("truth", "violation", "divergence", "level") if c in table]
     axes = [c for c in IDENTITY if c in table and c in made and c not in PAIRS]
     same = [c for c in axes if set(table[c]) <= set(made[c])]  # others have names of its own
