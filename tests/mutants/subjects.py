@@ -106,6 +106,10 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_workflow/stages/estimate.py": [f"{_WORKFLOW}/stages/test_screen.py"],
     "src/epsilometer_workflow/stages/*.py": [f"{_WORKFLOW}/stages/test_classify.py"],
     "src/epsilometer_workflow/files/parsing.py": [],
+    "src/epsilometer_workflow/files/storage.py": [
+        f"{_WORKFLOW}/stages/test_estimate.py",
+        f"{_WORKFLOW}/stages/test_screen.py",
+    ],
     "src/epsilometer_workflow/files/*.py": [
         f"{_WORKFLOW}/files/test_storage.py",
         f"{_WORKFLOW}/stages/test_estimate.py",
