@@ -38,27 +38,32 @@ IDENTITY = estimates_by("histogram", [], mechanism="é", epsilon=0.5, estimator=
 
 def test_estimates_of_several_files_are_one_table(tmp_path):
     """Every run, n and pair of sides of every file, in order, with their identity."""
-    files, data, rng = [], [], np.random.default_rng(0)
+    files, data, counts, rng = [], [], {}, np.random.default_rng(0)
     for name, runs in (("0-1", (0, 1)), ("2-2", (2,))):  # histograms of three sides at two n
         files.append(str(tmp_path / f"{name}.parquet"))
         data.append({"seed": 1, "runs": name})
-        keys = np.array([(r, side, n) for r in runs for side in range(3) for n in (10, 100)])
-        columns = dict(zip(("run", "side", "n"), keys.T, strict=True))
-        columns["counts"] = list(rng.multinomial(columns["n"], [0.4, 0.6]))
+        keys = [(run, side, n) for run in runs for side in range(3) for n in (10, 100)]
+        of_file = {key: rng.multinomial(key[-1], [0.4, 0.6]) for key in keys}
+        columns = dict(zip(("run", "side", "n"), np.array(keys).T, strict=True))
+        columns["counts"] = list(of_file.values())
         write_columns(columns, files[-1], "histograms", data[-1])
+        counts |= of_file
     output = str(tmp_path / "estimates.parquet")
     done(estimate, output, EstimateJob(identity=IDENTITY, reads="histograms", data=data), *files)
     frame = read_table(output, "estimates", IDENTITY)
     assert frame["run"].tolist() == [0, 0, 1, 1] * 3 + [2, 2] * 3
-    assert frame["n"].tolist() == [10, 100] * 9
     pairs = [(0, 1)] * 4 + [(0, 2)] * 4 + [(1, 2)] * 4 + [(0, 1)] * 2 + [(0, 2)] * 2 + [(1, 2)] * 2
     assert list(zip(frame["side_x"], frame["side_x_prime"], strict=True)) == pairs
+    for row in frame.itertuples():
+        x, x_prime = (counts[row.run, side, row.n] for side in (row.side_x, row.side_x_prime))
+        ratios = np.log(x / x_prime)
+        assert (row.estimate, row.estimate_reverse) == pytest.approx((max(ratios), max(-ratios)))
+    assert frame["n"].tolist() == [10, 100] * 9
     same = {"mechanism": "é", "epsilon": 0.5, "lambda": "inf", "estimator": "h", "cells": 2}
     same |= {"inputs": "ends", "fresh": 0}
     assert frame[list(same)].drop_duplicates().to_dict("records") == [same]
     types = frame.dtypes[["side_x", "side_x_prime", "failed", "trusted"]].astype(str).tolist()
     assert types == ["int32", "int32", "bool", "bool"]
-    assert frame["claimed_lipschitz"].isna().all()
 
 
 @pytest.mark.parametrize(("claimed", "written"), [(None, np.nan), (1.5, 1.5)])
@@ -71,17 +76,6 @@ def test_what_is_claimed_stands_in_each_row(claimed, written):
 def test_every_estimator_reads_a_product_with_an_answer():
     reads = {ESTIMATORS.load(name).reads for name in ESTIMATORS}
     assert reads | {"samples"} == set(estimate._ANSWERS)
-
-
-def test_histograms_are_shaped_by_run_n_and_side():
-    """Cells of counts that identify their place."""
-    runs, sides, n = [4, 7], 4, [10, 100]
-    index = np.array([(r, s, m) for r in runs for s in range(sides) for m in n])
-    arrays = dict(zip(("run", "side", "n"), index.T, strict=True)) | {"counts": index}
-    found_runs, found_n, counts = estimate._by_run(arrays)
-    assert (found_runs.tolist(), found_n.tolist()) == (runs, n)
-    for i, j, k in np.ndindex(2, 2, sides):
-        assert counts[i, j, k].tolist() == [runs[i], k, n[j]]
 
 
 # --- from densities -------------------------------------------------------------------------------
