@@ -107,6 +107,7 @@ def test_a_density_is_that_of_the_own_law_where_it_is_known():
 def test_the_empirical_loss_is_largest_at_the_output_in_the_table():
     options = {"region": [-1.0, 2.0], "points": 61, "floor": 1e-3}
     table = made(tables.empirical_loss, draws(5000), **options)
+    assert_columns(table, z=np.linspace(-1, 2, 61))
     largest = table.loc[table["empirical"].idxmax()]
     assert largest["t_hat"] == largest["z"]
     assert largest["eps_hat"] == largest["empirical"]
