@@ -141,7 +141,7 @@ def test_a_stage_is_a_script_that_is_handed_over_before_its_imports(run: Run, st
             file=str(file), spec=drawn.spec(), output=output, text=file.read_text()
         )
         asker = run.start(script, **environment)
-        assert asker.communicate(timeout=60) == ("", "")
+        assert asker.communicate(timeout=120) == ("", "")
         assert asker.returncode == 0
         rows = run.folder / f"results/smoke/{output}.parquet"
         assert [run for run, _, _ in read_samples(str(rows), drawn.job())] == [0, 0, 1, 1]
