@@ -3,11 +3,14 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
+
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.files.identities import (
     Common,
+    EstimateJob,
     EstimatesIdentity,
     Inputs,
     InputsOfPairs,
@@ -16,6 +19,8 @@ from epsilometer_workflow.files.identities import (
     plain,
 )
 from epsilometer_workflow.files.printed import TableContents, TabulateJob
+from epsilometer_workflow.files.storage import read_samples
+from epsilometer_workflow.stages import estimate, sample
 
 COMMON: Common = {"seed": 3, "scale": "smoke", "version": "0"}
 
@@ -61,3 +66,15 @@ def table_by(builder: str, **more: Any) -> TabulateJob:
 
 
 TABLE = TableIdentity(**COMMON, report="r", artifact="fig1", made_of="0")
+
+
+def drawn(file: Any, samples: Any) -> dict[tuple[int, int], Any]:
+    """Draw into a file, and return its outputs by run and side."""
+    done(sample, file, samples)
+    return {(run, side): outputs for run, side, outputs in read_samples(str(file), samples)}
+
+
+def estimated(file: Any, reads: str, identity: Any, data: Any) -> pd.DataFrame:
+    """Return the estimates from a file."""
+    job = EstimateJob(identity=identity, reads=reads, data=[plain(data)])
+    return pd.DataFrame(estimate.estimates_of([str(file)], job))

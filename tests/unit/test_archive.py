@@ -41,12 +41,10 @@ def test_numbers_within_rounding(old: str, new: str):
         ("0.25", "0.26", "differs: 1 cells, up to 0.038 relative (mean, row 1: 0.26, archived 0.2"),
         ("10", "11", "(n, row 1: 11, archived 10)"),
         ("\na", "\nc", "differs: 1 cells, text (name, row 1: c, archived a)"),
-        ("0.25", "", "text (mean, row 1: , archived 0.25)"),
         ("0.25", "nan", "(mean, row 1: nan, archived 0.25)"),
         ("mean", "median", "differs: in its columns (mean, median)"),
         ("b,20,1e-16\n", "", "differs: 1 rows, archived 2"),
         (OLD.decode(), "", "differs"),  # damage
-        (",0.25\n", "\n", "differs"),
         ("name", "\xff", "differs"),
     ],
 )
@@ -64,43 +62,48 @@ def test_the_tolerance_is_relative_and_seconds_are_not_compared():
     assert "1 cells of measured times not compared" in said
 
 
-def test_the_same_tables_are_the_same_bytes(tmp_path: Path):
-    for name in ("one", "two"):
-        write(tmp_path / name / "quick.zip", {"r/u": b"x\n", "r/t": OLD}, ABOUT)
-    first, second = (tmp_path / name / "quick.zip" for name in ("one", "two"))
-    assert first.read_bytes() == second.read_bytes()
-    assert read(first) == ({"r/t": OLD, "r/u": b"x\n"}, ABOUT)
+@pytest.fixture
+def quick(tmp_path: Path) -> Path:
+    """An archive of two tables."""
+    write(tmp_path / "quick.zip", {"r/u": OLD, "r/t": OLD}, ABOUT)
+    return tmp_path / "quick.zip"
 
 
-def test_a_damaged_archive_is_refused(tmp_path: Path):
-    path = tmp_path / "quick.zip"
-    write(path, {"r/t": OLD}, ABOUT)
-    with zipfile.ZipFile(path) as file:
-        members = {info.filename: file.read(info) for info in file.infolist()}
-    with zipfile.ZipFile(path, "w") as file:
+def test_the_same_tables_are_the_same_bytes(quick: Path, tmp_path: Path):
+    write(tmp_path / "two/quick.zip", {"r/t": OLD, "r/u": OLD}, ABOUT)
+    assert quick.read_bytes() == (tmp_path / "two/quick.zip").read_bytes()
+    assert read(quick) == ({"r/t": OLD, "r/u": OLD}, ABOUT)
+
+
+def test_a_damaged_archive_is_refused(quick: Path):
+    with zipfile.ZipFile(quick) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    with zipfile.ZipFile(quick, "w") as file:
         for name, content in members.items():
             file.writestr(name, content.replace(b"0.25", b"0.35"))
     with pytest.raises(DataError, match="do not match its SHA256SUMS"):
-        read(path)
-    path.write_bytes(b"nothing")
+        read(quick)
+    quick.write_bytes(b"nothing")
     with pytest.raises(DataError, match="is not an archive of tables"):
-        read(path)
+        read(quick)
+    quick.unlink()
     with pytest.raises(DataError, match="does not exist; make freeze SCALE=quick writes it"):
-        read(tmp_path / "none" / "quick.zip")
+        read(quick)
 
 
-def test_verify_has_a_line_for_each_table_and_the_versions_side_by_side(tmp_path: Path):
-    write(tmp_path / "quick.zip", {"r/t": OLD, "r/u": OLD}, ABOUT)
+def test_verify_has_a_line_for_each_table_and_the_versions_side_by_side(
+    quick: Path, tmp_path: Path
+):
     table = tmp_path / "tables/r/t.csv"
     table.parent.mkdir(parents=True)
     table.write_bytes(OLD)
-    lines, same = verify(tmp_path / "tables", tmp_path / "quick.zip")
+    lines, same = verify(tmp_path / "tables", quick)
     assert lines[:2] == ["r/t: the same to the byte", "r/u: is missing"]
     assert any(line.split()[:2] == ["numpy", "2.0.0"] for line in lines)
     assert lines[-1].startswith("2 tables: 1 the same to the byte, 0 within 1e-09")
     assert not same
     shutil.copy(table, table.with_name("u.csv"))
-    assert verify(tmp_path / "tables", tmp_path / "quick.zip")[1]
+    assert verify(tmp_path / "tables", quick)[1]
 
 
 def test_freeze_keeps_an_archive_of_the_same_tables(tmp_path: Path, monkeypatch):
@@ -110,22 +113,19 @@ def test_freeze_keeps_an_archive_of_the_same_tables(tmp_path: Path, monkeypatch)
     with pytest.raises(DataError, match="does not exist; make figures SCALE=smoke makes it"):
         freeze(study, path)
     names = []
-    for _ in range(50):
-        try:
-            said = freeze(study, path)
-            break
-        except DataError as error:
-            table = Path(str(error).partition(":")[0])
+    for report in study.wanted:
+        for name in study.reports[report].artifacts:
+            table = Path(f"results/smoke/tables/{report}/{name}.csv")
             table.parent.mkdir(parents=True, exist_ok=True)
             table.write_bytes(OLD)
-            names.append(f"{table.parent.name}/{table.stem}")
-    assert said == f"{path}: {len(names)} tables, 0.0 MB"
+            names.append(f"{report}/{name}")
+    assert freeze(study, path) == f"{path}: {len(names)} tables, 0.0 MB"
     assert sorted(names) == list(read(path)[0])
     before = path.read_bytes()
     monkeypatch.setattr(archive, "versions", lambda: {"commit": "another"})
     assert freeze(study, path).startswith(f"{path} stays: it holds these tables, from commit ")
     assert path.read_bytes() == before
-    Path("results/smoke/tables", f"{names[0]}.csv").write_bytes(OLD.replace(b"10", b"12"))
+    table.write_bytes(OLD.replace(b"10", b"12"))
     freeze(study, path)
     assert read(path)[1]["versions"] == {"commit": "another"}
 

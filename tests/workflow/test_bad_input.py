@@ -1,6 +1,6 @@
 """Snakemake with bad input: our line, exit code not 0, no traceback, nothing half-written.
 
-All that may be wrong is in tests/unit/test_bad_config.py and test_bad_paths.py.
+All that may be wrong is in test_checking.py and test_products.py of tests/unit.
 """
 
 import os

@@ -4,11 +4,12 @@ Nothing is drawn and nothing is run.
 """
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
 
-from epsilometer.errors import DataError
+from epsilometer.errors import DataError, EpsilometerError
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.identities import SamplesIdentity, plain, read
@@ -17,7 +18,7 @@ from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reductions import Confirmation, Estimates, Samples
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
-from tests.products import all_products, pattern, read_by
+from tests.products import all_products, pattern, product_of, read_by
 from tests.unit.loading import EVERY_STAGE
 
 PATTERNS = {  # of the files of each rule
@@ -86,12 +87,6 @@ def test_every_job_is_in_the_walk_once_and_its_inputs_before_it(walk):
         before.add((product.rule, product.path))
 
 
-def test_every_experiment_is_in_a_table(real):
-    for entry in real.reports.values():
-        shown = {name for artifact in entry.artifacts.values() for name in artifact.table.data}
-        assert shown == set(entry.experiments)
-
-
 def test_functions_of_rules_agree_with_the_product(real, walk):
     """Snakemake calls them with wildcards; a job of two files is the same for either."""
     jobs = Jobs(real)
@@ -149,3 +144,67 @@ def test_batches_are_all_runs_once_and_no_larger_than_configured(real, walk):
             sides = product.sides if isinstance(product, Samples) else 2
             held = size * sides * product.samples_held() * runs_held
             assert held <= real.main.batch_bytes, product.path
+
+
+# --- paths, requested as Snakemake does it --------------------------------------------------------
+
+
+def test_a_path_beyond_the_grids_is_valid(study):
+    path = "results/smoke/estimates/bernoulli-pair/epsilon=3/coins/lambda=2/histogram-gamma=1"
+    assert product_of(study, f"{path}/n=7_runs=9.parquet").spec()["identity"]["n"] == "7"
+
+
+BASE = "truncated-laplace/epsilon=1/ends"
+DISTANCE = "laplace/epsilon=1/distance=1"
+DISTANCES = "laplace/epsilon=1/distances"
+LOSS = "local-loss-floor=0.001"
+
+ESTIMATES = [  # mechanism to estimator, the error
+    (f"truncated-laplas/epsilon=1/ends/lambda=inf/{LOSS}", "mean 'truncated-laplace'"),
+    (f"{BASE}/lambda=inf/histogram", "unknown estimator 'histogram'; did you mean"),
+    (f"laplace/epsilon=0/distances/lambda=inf/{LOSS}", "epsilon=0 must be positive"),
+    (f"laplace/epsilon=1.0/distances/lambda=inf/{LOSS}", "is written epsilon=1"),
+    (f"{BASE}/lambda=1/histogram-gamma=1", "lambda=1 must be above 1"),
+    (f"{DISTANCES}/lambda=inf/mpl-floor=0.001", "n must be two sizes, n+N, got 100"),
+    (f"{DISTANCE}/lambda=inf/renyi-bound-draws=50", "lambda must be finite"),
+    (f"{DISTANCE}/lambda=2/spectrum-knn", "lambda must be inf: a spectrum ends at the pure level"),
+]
+SIZES = [
+    ("n=0_runs=2", "n=0 must be a whole number from 1"),
+    ("n=100_runs=0", "runs=0 must be a whole number from 1"),
+]
+OTHERS = [  # kind to n or what stands there, the error
+    (f"losses/{DISTANCES}/{LOSS}/n=5+07", "fresh=07 must be a whole number"),
+    (f"losses/{DISTANCES}/{LOSS}/n=1..5+0", "n=1..5 cannot be searched"),
+    (f"losses/{DISTANCES}/mpl-floor=0.001/n=5+0", "mpl-floor=0.001 reads evidence, not losses"),
+    (f"losses/{DISTANCES}/local-loss/n=5+0", "unknown estimator 'local-loss'; did you mean"),
+    (f"confirmations/{DISTANCES}/{LOSS}/n=5+0", "n=5+0 must be n+N"),
+    (f"samples/{DISTANCES}/n=5+7", "n=5+7 must be one size"),
+    (f"histograms/{BASE}/n=100/cells=0", "cells=0 must be a whole number from 1"),
+    (f"densities/{DISTANCE}/points=1_power=1/n=100", "points=1 must be a whole number from 2"),
+    (f"verdicts/{DISTANCE}/spectrum-counting/n=100", "must be index, bits or tuple to count"),
+    (f"verdicts/{DISTANCE}/mpl-floor=0.001/n=100", "mpl-floor=0.001 reads evidence, not verdicts"),
+    (f"verdicts/{DISTANCE}/spectrum-knn/n=1..9", "n=1..9 cannot be searched"),
+]
+ELSEWHERE = [  # of no batch, other than Parquet, or of no such scale
+    (f"smoke/samples/{BASE}/n=100/runs=3-1.parquet", "runs=3-1 ends before it begins"),
+    ("smoke/summaries/gorla2022/serch.parquet", "unknown experiment 'serch'; did you mean"),
+    ("smoke/timings/other/seconds.parquet", "unknown report 'other'; did you mean 'others'"),
+    ("smoke/tables/gorla2022/tabel1.csv", "unknown artifact 'tabel1'; did you mean 'table1'"),
+    ("smoke/figures/gorla2022/table1.pdf", "gorla2022: table1 has no figure"),
+    ("smoke/gorla2021.html", "unknown report 'gorla2021'; did you mean 'gorla2022'"),
+    ("paper/tables/gorla2022/table1.csv", "the chosen 'smoke'; add --config scale=paper"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [(f"smoke/estimates/{rest}/n=100_runs=2.parquet", message) for rest, message in ESTIMATES]
+    + [(f"smoke/estimates/{BASE}/lambda=inf/histogram-gamma=1/{n}.parquet", m) for n, m in SIZES]
+    + [(f"smoke/{rest}/runs=0-1.parquet", message) for rest, message in OTHERS]
+    + ELSEWHERE,
+)
+def test_the_error_of_a_bad_path_is_one_line(study, path, message):
+    with pytest.raises(EpsilometerError, match=re.escape(message)) as caught:
+        product_of(study, f"results/{path}").spec()
+    assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Jobs that are watched or kept: the cause of any failure is told and nothing is left of them."""
+"""Jobs that are watched: the cause of any failure is told and nothing is left of them."""
 
 import os
 import re
@@ -10,12 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from epsilometer.errors import EpsilometerError
-from epsilometer_workflow.runtime.cluster import refuse_unquotable, refuse_without_slurm
 from epsilometer_workflow.runtime.variables import RUN
 from tests.unit.processes import gone, pid_in, ran, until
-
-# --- a watched job --------------------------------------------------------------------------------
 
 SCRIPT = """
 import ctypes, os, signal, subprocess, sys, time
@@ -43,7 +39,6 @@ def run(body: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         ("ctypes.string_at(0)", "crashed: Segmentation fault (signal 11)"),
         ("os.kill(os.getpid(), 9)", "crashed: Killed (signal 9), as systems do when memory runs"),
         ("os._exit(0)", "ended the interpreter with exit code 0"),
-        ("sys.exit()", "ended the interpreter with exit code 0"),
         ("sys.exit(7)", "ended the interpreter with exit code 7"),
         ("while True: print('x' * 999)", "printed more than 1 MB"),
     ],
@@ -137,98 +132,3 @@ def test_without_descriptors_of_processes_it_looks_by_turns():
     for body, cause in (("x = 1", "None"), ("os.abort()", "crashed: Aborted")):
         code = "import os; del os.pidfd_open\n" + SCRIPT.format(body=body)
         assert f"CAUSE {cause}" in ran(sys.executable, "-c", code).stdout
-
-
-# --- a job that names a substitute for its outputs ------------------------------------------------
-
-KEPT = """
-import ctypes, os, pathlib, signal, sys, time
-from types import SimpleNamespace
-from epsilometer_workflow.runtime.supervision import kept
-snakemake = SimpleNamespace(
-    log=["results/smoke/logs/made.log"], rule="audit", wildcards=["one"], output=["made.csv"],
-    resources={{"runtime": 0.001, "mem_mb": 1}},
-)
-def stopped(cause):
-    {stopped}
-with kept(snakemake, stopped) as progress:
-    {body}
-"""
-WRITES = "pathlib.Path('made.csv').write_text(cause)"
-
-
-def kept(folder: Path, body: str, stopped: str = WRITES):
-    code = KEPT.format(body=body, stopped=stopped)
-    environment = {k: v for k, v in os.environ.items() if k != RUN}
-    return ran(sys.executable, "-c", code, cwd=folder, env=environment)
-
-
-@pytest.mark.parametrize(
-    ("body", "cause"),
-    [
-        ("ctypes.string_at(0)", "crashed: Segmentation fault (signal 11)"),
-        ("os._exit(0)", "ended the interpreter with exit code 0"),
-    ],
-)
-def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, cause):
-    done = kept(tmp_path, body)
-    assert done.returncode == 0
-    assert (tmp_path / "made.csv").read_text().startswith(cause)
-    assert (tmp_path / "results/smoke/logs/made.stopped").read_text().startswith(cause)
-    assert cause in done.stderr
-    assert kept(tmp_path, body).returncode == 0
-    assert len((tmp_path / "results/smoke/logs/made.stopped").read_text().splitlines()) == 2
-
-
-@pytest.mark.parametrize(
-    "body", ["time.sleep(0.2); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
-)
-def test_a_job_that_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
-    assert kept(tmp_path, body).returncode == 1
-    assert sorted(path.name for path in tmp_path.rglob("made.*")) == ["made.log"]
-
-
-def test_where_that_cannot_be_written_either_the_job_fails(tmp_path):
-    done = kept(tmp_path, "os._exit(0)", stopped="raise OSError(28, 'no space')")
-    assert done.returncode == 1
-    assert "ended the interpreter" in done.stderr
-    assert not (tmp_path / "results/smoke/logs/made.stopped").exists()
-
-
-def test_no_job_is_ended_for_the_time_or_memory_that_it_asked_for(tmp_path):
-    """These are for the scheduler of a cluster: a machine may be slow, and memory to spare."""
-    done = kept(tmp_path, "held = b'1' * 100_000_000; time.sleep(0.5)")
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-# --- requirements on a cluster --------------------------------------------------------------------
-
-
-def test_folders_that_a_shell_would_split_are_refused():
-    for name in ("runs", "2026-11-21_a.b", "éclair", "a+b=c,d:e@f%", "~"):
-        refuse_unquotable([f"/home/{name}/epsilometer"])
-    for name in " \n\t'\"`$;&|<>()[]{}*?!#\\\0":
-        with pytest.raises(EpsilometerError, match="because a shell of the cluster") as refused:
-            refuse_unquotable(["/home/fine", f"/home/a{name}b/epsilometer"])
-        assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("programs", "message"),
-    [
-        ({}, "sbatch: not found; start this command where SLURM is"),
-        ({"sbatch": 0}, "scontrol ping: SLURM does not answer"),
-        ({"sbatch": 0, "scontrol": 1}, "scontrol ping: SLURM does not answer"),
-        ({"sbatch": 0, "scontrol": 0}, None),
-    ],
-)
-def test_a_run_without_slurm_is_refused(tmp_path, monkeypatch, programs, message):
-    for name, code in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\nexit {code}\n")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    if message is None:
-        refuse_without_slurm()
-    else:
-        with pytest.raises(EpsilometerError, match=message):
-            refuse_without_slurm()

@@ -1,7 +1,6 @@
 """A run's server does jobs in forks of its own; a failure of any of the three is reported."""
 
 import os
-import platform
 import re
 import signal
 import socket
@@ -19,7 +18,6 @@ from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.files.storage import read_samples
 from epsilometer_workflow.products.reductions import Samples
-from epsilometer_workflow.runtime.run import use_this_library
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 from tests.unit.loading import EVERY_STAGE, STAGES, printed
 from tests.unit.processes import gone, pid_in, until
@@ -143,7 +141,7 @@ def test_a_stage_is_a_script_that_is_handed_over_before_its_imports(run: Run, st
             file=str(file), spec=drawn.spec(), output=output, text=file.read_text()
         )
         asker = run.start(script, **environment)
-        assert asker.communicate(timeout=60) == ("", "")
+        assert asker.communicate(timeout=120) == ("", "")
         assert asker.returncode == 0
         rows = run.folder / f"results/smoke/{output}.parquet"
         assert [run for run, _, _ in read_samples(str(rows), drawn.job())] == [0, 0, 1, 1]
@@ -161,10 +159,9 @@ LIES = """import contextlib, os
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("raise ValueError('no')", "epsilometer: ValueError: no"),
         ("__import__('os').abort()", "crashed: Aborted"),
         ("__import__('os')._exit(0)", "ended the interpreter with exit code 0"),
-        (LIES, "RuntimeError: no"),
+        (LIES, "epsilometer: RuntimeError: no"),
     ],
 )
 def test_a_failure_is_reported_and_the_server_goes_on(run: Run, body: str, message: str):
@@ -185,15 +182,6 @@ def test_a_job_ends_with_its_asker(run: Run, how: signal.Signals):
     assert until(lambda: gone(job))
     assert until(lambda: "was interrupted" in run.log())
     assert until(lambda: not list(run.folder.rglob("*.part.*")))
-
-
-def test_a_killed_watcher_is_reported_and_its_job_ends(run: Run):
-    asker = run.ask(WAITS)
-    job = run.job()
-    os.kill(parent_of(job), signal.SIGKILL)
-    assert "the process that did this job was killed" in asker.communicate(timeout=120)[1]
-    assert asker.returncode == 1
-    assert until(lambda: gone(job))
 
 
 def test_without_a_server_a_job_is_done_as_before(run: Run):
@@ -219,17 +207,18 @@ def test_a_job_that_it_cannot_do_is_left_alone(run: Run, changed: str):
     asker.communicate(timeout=120)
 
 
-def test_processes_left_by_a_mechanism_block_no_asker(run: Run):
+def test_a_killed_watcher_is_reported_and_processes_left_by_a_mechanism_block_no_asker(run: Run):
     left = "import os; os.fork() or (os.setsid(), open('left', 'w').write(str(os.getpid())), "
     asker = run.ask(left + "__import__('time').sleep(60), os._exit(0)); " + WAITS)
-    watcher = parent_of(run.job())
+    job = run.job()
     began = time.monotonic()
-    os.kill(watcher, signal.SIGKILL)
+    os.kill(parent_of(job), signal.SIGKILL)
     asker.wait(120)
     assert asker.returncode == 1
     assert time.monotonic() - began < 40
+    assert until(lambda: gone(job))
     os.kill(int((run.folder / "left").read_text()), signal.SIGKILL)
-    asker.communicate()
+    assert "the process that did this job was killed" in asker.communicate()[1]
 
 
 def test_a_silent_connection_does_not_block_the_server(run: Run):
@@ -257,16 +246,3 @@ def test_a_server_that_has_imported_everything_has_no_other_thread():
         "print(len(os.listdir('/proc/self/task')))"
     )
     assert printed(program, **ONE_THREAD) == "1"
-
-
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_jobs_compute_alike_where_the_user_does_not_say_otherwise(machine, tmp_path, monkeypatch):
-    monkeypatch.setattr(platform, "machine", lambda: machine)
-    monkeypatch.setattr(os, "environ", {"OPENBLAS_CORETYPE": "Zen"})
-    use_this_library(tmp_path)
-    assert os.environ["OPENBLAS_CORETYPE"] == "Zen"
-    told = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
-    assert ("X86_V4" in told) == (machine == "x86_64")
-    monkeypatch.setattr(os, "environ", {})
-    use_this_library(tmp_path)
-    assert ("OPENBLAS_CORETYPE" in os.environ) == (machine == "x86_64")

@@ -9,14 +9,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.errors import ConfigError
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.products import rehearsal
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.reports import style
 from epsilometer_workflow.stages import summarise
-from epsilometer_workflow.stages.render import figures_of, two_rows_of_a_point
 
 MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
 KUTTA, GORLA, LU, ASKIN = (f"reports/{name}2022.yaml" for name in ("kutta", "gorla", "lu", "askin"))
@@ -51,10 +49,6 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         *(LU, "[0.01, 0.02,", "[0.015, 0.02,"),
         "artifacts.fig4a.table.options: claims has 0.015, which is not in the data",
     ),
-    "inputs that have no curve": (
-        *(LU, "gaussian-50 one-entry: ", "gaussian-50 one: "),
-        "artifacts.fig5b.table.options: panels has 'gaussian-50 one', which is not in the data",
-    ),
     "mechanisms without the parameter of a table": (
         *(ASKIN, "[rare-match-3, rare-match-6,", "[rare-match-3, laplace, rare-match-6,"),
         "unknown inputs of laplace 'match'",
@@ -63,10 +57,6 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         *(KUTTA, "bounds: {runs: 3, n: 20000}", "bounds: {runs: 3, n: 50}"),
         "draws=50 on noisy-sum-gaussian-subsampled at epsilon=0.2, lambda=2: n must be above "
         "draws_at_floor",
-    ),
-    "too few draws to train": (
-        *(LU, "curves: {runs: 1, n: 5000}", "curves: {runs: 1, n: 1}"),
-        "estimators.yaml: spectrum-knn on laplace at epsilon=1: n must be 2 or more, got 1",
     ),
     "a second stage with too few draws": (
         *(ASKIN, "noisy: {runs: 4, n: 2000+5000}", "noisy: {runs: 4, n: 2000+1}"),
@@ -130,54 +120,6 @@ def test_an_edit_is_refused_before_the_first_job(file, old, new, said, tmp_path)
         checked(tmp_path / "config", {"scale": "smoke"})
     assert "\n" not in str(refused.value)
     assert said in str(refused.value)
-
-
-def test_a_table_with_two_rows_for_a_point_is_not_drawn():
-    table = pd.DataFrame(
-        {"panel": "a", "n": [1, 2, 2], "epsilon": [1, 1, 2], "mean": [0.1, 0.2, 0]}
-    )
-    assert two_rows_of_a_point(table, ["panel", "n", "epsilon"]) is None
-    said = two_rows_of_a_point(table, ["panel", "n"])
-    assert said == (
-        "has 2 rows for one point (panel=a, n=2), which differ in epsilon (1, 2), "
-        "mean (0.2, 0.0); keep one, or tell them apart by a colour, a panel or a figure of their "
-        "own"
-    )
-    table = pd.DataFrame({"claim": [None, None], "n": [1, 1], "mean": [0.1, 0.2]}, dtype=float)
-    assert "which differ in mean (0.1, 0.2)" in two_rows_of_a_point(table, ["claim", "n"])
-
-
-def parts_of(size, *columns, **more):
-    """Return the parts of a figure of so many epsilons, by what its renderer shows."""
-    table = pd.DataFrame({"epsilon": range(size), "n": 1, "mean": 0.0})
-    return figures_of(table, style.points("n", *columns, **more)(lambda table: None))
-
-
-@pytest.mark.parametrize(
-    ("size", "columns", "more", "said"),
-    [
-        (1, [], {"rows": False}, None),
-        (2, [], {"rows": False}, "shows one at most of the 2 values of epsilon (0, 1)"),
-        (5, [], {"rows": False}, "shows one at most of the 5 values of epsilon (0, 1, 2, 3, ...)"),
-        (6, [], {}, None),
-        (7, [], {}, "shows 6, as rows of panels, at most of the 7 values of epsilon (0, 1, 2, 3, "),
-        (3, ["epsilon"], {"most": {"epsilon": 3}}, None),
-        (
-            4,
-            ["epsilon"],
-            {"most": {"epsilon": 3}},
-            "3 looks for the 4 values of epsilon (0, 1, 2, 3)",
-        ),
-    ],
-)
-def test_a_figure_shows_all_or_says_what_is_too_much(size, columns, more, said):
-    if said is not None:
-        with pytest.raises(ArgumentError, match=re.escape(said)):
-            parts_of(size, *columns, **more)
-        return
-    titles = [part.title for part in parts_of(size, *columns, **more)]
-    alone = size == 1 or columns
-    assert titles == ([""] if alone else [f"epsilon = {i}" for i in range(size)])
 
 
 def test_made_up_rows_have_the_columns_of_real_ones():
