@@ -10,7 +10,6 @@ import pytest
 
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError, ConfigError, DataError
-from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims, LevelEstimate, SampleMethod
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.identities import AnswersIdentity, EstimateJob, plain
@@ -98,36 +97,6 @@ def test_a_symmetric_method_is_asked_once_and_nan_is_a_failure(tmp_path):
 def test_other_answers_are_one_line(kind, message, tmp_path):
     with pytest.raises(DataError, match=f"run 0, sides 0 and 1: {message}"):
         estimated(tmp_path, [0, 0], kind=kind)
-
-
-def test_answers_from_arrays_are_those_of_files():
-    rng = np.random.default_rng(1)
-    x, x_prime = rng.normal([[0], [1]], 1, (2, 100))
-    (given,) = answers(Shift(), [x, x_prime], order=2.0)
-    assert given.forward == -given.reverse == pytest.approx(2 * (x_prime.mean() - x.mean()))
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype", "kind"),
-    [
-        ((4,), float, "scalar"),
-        ((4, 2), float, "vector"),
-        ((4,), int, "index"),
-        ((4, 2), int, "tuple"),
-    ],
-)
-def test_an_estimator_is_asked_for_the_kind_of_the_outputs(shape, dtype, kind, monkeypatch):
-    asked = []
-    monkeypatch.setattr(Shift, "check", lambda _, outputs, order: asked.append((outputs, order)))
-    sides = [np.zeros(shape, dtype)] * 4
-    assert len(list(answers(Shift(), sides, order=3.0))) == 2
-    assert len(list(answers(Shift(), sides, order=3.0, pairing="all", outputs="bits"))) == 6
-    assert asked == [(kind, 3.0), ("bits", 3.0)]
-
-
-def test_an_answer_is_the_largest_of_both_directions_and_of_all_claims():
-    assert Answer((0, 1), 0.3, 0.2).both == Answer((0, 1), 0.1, 0.3).both == 0.3
-    assert Answer((0, 1), np.array([0.1, 0.2]), np.array([0.15, 0.05])).both == 0.2
 
 
 @pytest.mark.parametrize(

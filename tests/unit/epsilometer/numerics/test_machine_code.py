@@ -3,7 +3,6 @@
 import errno
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -107,16 +106,6 @@ def test_another_source_is_compiled_anew(another, tmp_path):
     assert Process(path).total(VALUES) == 4
 
 
-def test_a_copy_of_the_source_in_another_folder_has_code_of_its_own(another, tmp_path):
-    assert not another().from_the_disk()
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    shutil.copytree(tmp_path / "__pycache__", copy / "__pycache__")
-    shutil.copy(tmp_path / "sums.py", copy)
-    assert not Process(copy / "sums.py").from_the_disk()
-    assert Process(copy / "sums.py").from_the_disk()
-
-
 def test_a_loop_has_code_for_each_kind_of_arguments(another):
     total = another().total
     fixed = np.array([1.0, 2.0])
@@ -148,15 +137,6 @@ def test_a_damaged_file_is_written_again(another, tmp_path, ending, damage):
         file.write_bytes(damage(content))
     assert not another().from_the_disk()
     assert another().from_the_disk()
-
-
-def test_a_file_in_place_of_the_folder_does_no_harm(another, tmp_path):
-    another().total(VALUES)
-    folder = files(tmp_path)[0].parents[1]
-    shutil.rmtree(folder)
-    folder.write_text("no folder")
-    for _ in range(2):
-        assert not another().from_the_disk()
 
 
 @pytest.mark.parametrize(
