@@ -68,21 +68,24 @@ def test_votes_of_vectors_follow_from_their_definition(values, k):
 
 def test_training_on_many_vectors_takes_the_first_of_both_sides_in_proportion():
     x, x_prime = np.random.default_rng(3).normal(size=(2, 6000, 2))
-    fitted = NearestNeighbours().fit(x, 8 * x_prime[:3000], 9000, 0)
+    sides = x, 8 * x_prime[:3000]
+    fitted = NearestNeighbours().fit(*sides, 9000, 0)
     assert fitted.units.tolist() == [2, 2]
     np.testing.assert_array_equal(fitted.x, x[:2730] / 2)  # of 4096
     np.testing.assert_array_equal(fitted.x_prime, 4 * x_prime[:1365])
     assert fitted.k == 64
-    assert NearestNeighbours(exponent=0.75).fit(x, x_prime, 9000, 0).k == 511
+    assert NearestNeighbours(exponent=0.75).fit(*sides, 9000, 0).k == 512
 
 
-def test_the_smaller_side_of_many_vectors_keeps_a_draw():
-    rows = np.zeros((6000, 2))
-    assert len(NearestNeighbours().fit(rows, rows[:2], 6002, 0).x_prime) == 1
-    assert len(NearestNeighbours().fit(rows[:2], rows, 6002, 0).x) == 1
-    for sides in ((rows, rows[:0]), (rows[:0], rows)):
-        with pytest.raises(ArgumentError, match="x has no draws of one side"):
-            NearestNeighbours().fit(*sides, 6000, 0)
+@pytest.mark.parametrize("few", [0, 1])
+def test_the_smaller_side_of_many_vectors_keeps_a_draw_and_must_have_one(few):
+    sides = [np.zeros((6000, 2)), np.zeros((6000, 2))]
+    sides[few] = sides[few][:2]
+    fitted = NearestNeighbours().fit(*sides, 6002, 0)
+    assert sorted([len(fitted.x), len(fitted.x_prime)]) == [1, 4094]
+    sides[few] = sides[few][:0]
+    with pytest.raises(ArgumentError, match="x has no draws of one side"):
+        NearestNeighbours().fit(*sides, 6000, 0)
 
 
 def test_vectors_of_more_than_20_entries_are_not_near():

@@ -42,14 +42,6 @@ def test_the_density_of_vectors_is_that_of_a_mixture_of_normal_laws():
     assert density_at(sample, points, 0.4) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("h", [0.003, 0.1, 1.0])
-@pytest.mark.parametrize("points", [2, 50, 1000])
-def test_the_grid_is_the_definition_to_three_digits_of_the_peak(h, points):
-    sample = np.random.default_rng(0).laplace(0.2, 1, 5000)
-    exact = defined(sample, np.linspace(-1, 1, points), h)
-    assert np.abs(density_on_grid(sample, -1, 1, points, h) - exact).max() < 1e-3 * exact.max()
-
-
 @pytest.mark.parametrize("parts", [0.99, 1.0, 1.99, 3.98])
 @pytest.mark.parametrize("at", [0.0, 0.011, 0.02])
 def test_the_kernel_of_a_single_draw_has_three_digits_anywhere(parts, at):

@@ -4,9 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
@@ -14,11 +11,6 @@ from epsilometer.estimators.histogram import HistogramEstimator
 from tests.contract.examples import histogram_estimate
 
 UNIT = Claims(support=(0, 1), lipschitz=1.0)
-
-paired = st.integers(2, 8).flatmap(
-    lambda k: st.tuples(*[arrays(np.int64, (k,), elements=st.integers(1, 10**6))] * 2)
-)
-orders = st.sampled_from([1.01, 1.5, 2.0, 7.0, 64.0, math.inf])
 
 
 def test_the_pure_level_by_hand():
@@ -28,23 +20,13 @@ def test_the_pure_level_by_hand():
     assert not answer.failed
 
 
-@pytest.mark.parametrize("order", [1.5, 3.0])
+@pytest.mark.parametrize("order", [1.01, 3.0, 400.0])
 def test_equation_17_by_hand(order):
+    """Totals of the sides may differ, and powers of shares may be beyond doubles."""
     n, m = np.array([60, 30, 10]), np.array([20, 30, 50])
     by_hand = math.log(((n / m) ** order * m / 100).sum()) / (order - 1)
     assert histogram_estimate(n, 7 * m, order=order).forward == pytest.approx(by_hand)
-
-
-@given(paired, orders)
-def test_levels_are_divergences_that_rise_with_the_order_whatever_the_order_of_cells(pair, order):
-    n, m = pair
-    answer = histogram_estimate(n, m, order=order)
-    assert answer.forward >= -1e-9
-    assert answer.forward <= histogram_estimate(n, m).forward + 1e-9
-    assert answer.forward == histogram_estimate(m, n, order=order).reverse
-    shuffle = np.random.default_rng(0).permutation(n.size)
-    relabelled = histogram_estimate(n[shuffle], m[shuffle], order=order)
-    assert relabelled.forward == pytest.approx(answer.forward, abs=1e-9)
+    assert histogram_estimate(7 * m, n, order=order).reverse == pytest.approx(by_hand)
 
 
 @pytest.mark.parametrize("sides", [([5, 0], [2, 3]), ([5, 1], [0, 6]), ([5, 0], [5, 0])])

@@ -21,14 +21,8 @@ from tests.contract.examples import histogram_estimate
 
 # --- the paper's tables ---------------------------------------------------------------------------
 
-TABLE_3 = {  # B: gamma, n_TH as printed, its digits, m
-    2: [(1, 9588, 4, 6), (0.5, 75618, 5, 12), (0.1, 8.7e6, 2, 56), (0.05, 7e7, 1, 112)],
-    1: [(1, 2.4e5, 2, 46), (0.5, 1.9e6, 2, 91), (0.1, 2.3e8, 2, 455), (0.05, 1.9e9, 2, 909)],
-}
-TABLE_5 = {
-    5: [(1, 17794, 5, 3), (0.5, 1.6e5, 2, 6), (0.1, 2.5e7, 2, 29)],
-    1.5: [(1, 3.4e8, 2, 195), (0.5, 3.0e9, 2, 389), (0.1, 4.3e11, 2, 1945)],
-}
+TABLE_3 = [(2, 1, 9588, 4, 6), (2, 0.05, 7e7, 1, 112), (1, 0.05, 1.9e9, 2, 909)]
+TABLE_5 = [(5, 1, 17794, 5, 3), (1.5, 1, 3.4e8, 2, 195), (1.5, 0.1, 4.3e11, 2, 1945)]
 
 
 def printed(value: int, digits: int) -> float:
@@ -39,13 +33,13 @@ def printed(value: int, digits: int) -> float:
     ("table", "order", "delta"), [(TABLE_3, math.inf, 0.8), (TABLE_5, 2.0, 0.9)]
 )
 def test_tables_3_and_5_to_the_printed_digits(table, order, delta):
-    for scale, rows in table.items():
+    """Rows of B, gamma, n_TH as printed, its digits, and m."""
+    for scale, gamma, n, digits, m in table:
         lipschitz = 1 / (scale**2 * -math.expm1(-1 / scale))
-        for gamma, n, digits, m in rows:
-            goal = {"gamma": gamma, "lipschitz": lipschitz, "order": order}
-            assert histogram_cells(**goal) == m
-            ours = sample_size(**goal, delta=delta, union=False)
-            assert n in (printed(ours, digits), printed(ours + 1, digits))
+        goal = {"gamma": gamma, "lipschitz": lipschitz, "order": order}
+        assert histogram_cells(**goal) == m
+        ours = sample_size(**goal, delta=delta, union=False)
+        assert n in (printed(ours, digits), printed(ours + 1, digits))
 
 
 # --- the chance of a failure ----------------------------------------------------------------------
@@ -72,23 +66,31 @@ def test_counts_of_finite_outputs_may_be_off_by_as_much_as_the_level(order, unio
 
 @pytest.mark.parametrize("union", [True, False])
 @pytest.mark.parametrize("gamma", [0.31, 40.0])
-@pytest.mark.parametrize("order", [2.0, 7.0, math.inf])
-def test_counts_of_smooth_outputs_may_be_off_by_as_much_as_14_allows(order, gamma, union):
-    """Of C = .1 on [0, 2]: densities are between .4 and .6; the second gamma reaches ln 2."""
-    plan = {"gamma": gamma, "lipschitz": 0.1, "width": 2.0, "order": order}
-    if math.isinf(order):
-        g = gamma / 12
-        m = math.ceil(6 * 0.1 * 2 / (0.4 * gamma))
-    else:
-        ratio = 2 * 1.5 ** (2 * order - 1)
-        g = min(gamma * (order - 1) / (2 * ratio), math.log(2)) / (2 * order - 1)
-        m = math.ceil(0.1 * 2 * ratio * (2 * order - 1) / (0.4 * (order - 1) * gamma))
-    terms = 4 if math.isinf(order) and not union else 2 * m
-    expected = chance_of_a_miss(30, 2 / m * 0.4, g, m, terms)
+def test_smooth_outputs_have_the_cells_of_6_and_a_precision_of_a_twelfth(gamma, union):
+    """Of C = .1 on [0, 2]: densities are between .4 and .6."""
+    m = math.ceil(6 * 0.1 * 2 / (0.4 * gamma))
+    expected = chance_of_a_miss(30, 2 / m * 0.4, gamma / 12, m, 2 * m if union else 4)
     if m == 1 and union:
         expected = 0  # it holds every sample
+    plan = {"gamma": gamma, "lipschitz": 0.1, "width": 2.0}
     assert histogram_cells(**plan) == m
     assert failure_bound(30, **plan, union=union) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("gamma", [0.31, 40.0])
+@pytest.mark.parametrize("order", [2.0, 7.0])
+def test_smooth_outputs_at_a_finite_order_have_the_cells_of_15_and_the_precision_of_14(
+    gamma, order
+):
+    """The second gamma reaches ln 2."""
+    a = 2 * order - 1
+    ratio = 2 * 1.5**a  # of the densities' bounds
+    m = math.ceil(0.1 * 2 * ratio * a / (0.4 * (order - 1) * gamma))
+    g = min(gamma * (order - 1) / (2 * ratio), math.log(2)) / a
+    plan = {"gamma": gamma, "lipschitz": 0.1, "width": 2.0, "order": order}
+    assert histogram_cells(**plan) == m
+    expected = chance_of_a_miss(30, 2 / m * 0.4, g, m, 2 * m) if m > 1 else 0
+    assert failure_bound(30, **plan) == pytest.approx(expected)
 
 
 def test_no_precision_or_probability_is_too_extreme():

@@ -153,17 +153,6 @@ def test_a_folder_that_cannot_be_written_is_left_out(another, tmp_path, monkeypa
     assert not files(tmp_path)
 
 
-def test_numba_that_cannot_write_a_file_does_no_harm(another, tmp_path, monkeypatch):
-    this = another()
-
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, "no")
-
-    monkeypatch.setattr("tempfile.TemporaryFile", full)  # with which Numba tries its folder
-    assert this.total(VALUES) == 3
-    assert not files(tmp_path)
-
-
 def test_code_that_numba_cannot_load_is_compiled(another, monkeypatch):
     another().total(VALUES)
     njit = numba.njit
