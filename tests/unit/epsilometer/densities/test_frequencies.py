@@ -93,7 +93,6 @@ def by_sorting(x, y, cells):
 
 
 DRAWS = {
-    "normal": lambda rng, n: rng.normal(size=n),
     "far tails": lambda rng, n: rng.standard_cauchy(n) ** 5,
     "one value": lambda _, n: np.zeros(n),
     "an atom beside a narrow peak": lambda rng, n: (

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
@@ -128,10 +128,10 @@ def test_the_bias_is_that_of_numerical_second_derivatives(spacing, h, noise, ord
     sides = ACROSS_THE_FLOOR / spacing
     floor = {"tau": 0.2 / spacing, "beta": 9.0 * spacing}
     height = soft_floor(sides[1], **floor)
-    rise = soft_floor(sides[1] + 1e-6, **floor) - soft_floor(sides[1] - 1e-6, **floor)
+    slope = special.expit(floor["beta"] * (sides[1] - floor["tau"]))
 
     def terms(more, more_prime):
-        return (sides[0] + more) ** order * (height + rise / 2e-6 * more_prime) ** (1 - order)
+        return (sides[0] + more) ** order * (height + slope * more_prime) ** (1 - order)
 
     step = 1e-4
     bend = terms(step, 0) - 2 * terms(0, 0) + terms(-step, 0)
