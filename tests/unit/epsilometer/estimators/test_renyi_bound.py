@@ -230,6 +230,12 @@ def test_a_bound_is_trusted_from_the_draws_on_with_which_all_conditions_hold(
     assert not method.trusted(sides, order=order, n=math.floor(0.99 * least[decides]))
 
 
+def test_as_many_draws_as_ten_times_the_square_of_the_order_are_enough():
+    even = Densities(EVEN, EVEN)
+    assert RenyiBound(1).trusted(even, order=2.0, n=40)
+    assert not RenyiBound(1).trusted(even, order=2.0, n=39)
+
+
 @pytest.mark.parametrize(("decides", "tilt"), [("bias", 0.25), ("spread", 0.75)])
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_a_published_bound_is_trusted_from_the_draws_on_with_which_its_bias_is_small(

@@ -39,7 +39,7 @@ def test_knn_meets_the_exact_curve_of_laplace_in_both_directions(coin):
     sides = rng.laplace(0, 1, 200_000), rng.laplace(1, 1, 200_000)
     exact = 1 - np.exp((np.array(claims) - 1) / 2)
     for tested in Spectrum(**KNN, coin=coin, claims=claims).test(*sides, rng):
-        assert np.abs(tested.delta - exact).max() < 0.01
+        assert np.abs(tested.delta - exact).max() < 0.012  # four deviations
 
 
 def test_delta_and_risk_by_hand():
