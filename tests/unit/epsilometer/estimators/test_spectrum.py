@@ -222,6 +222,7 @@ def test_a_delta_lies_in_0_to_1(delta):
     ("changes", "message"),
     [
         ({"claims": []}, "claims must rise from 0 or more"),
+        ({"claims": [-0.1, 1]}, "claims must rise from 0 or more"),
         ({"claims": [0.5, 0.5]}, "claims must rise"),
         ({"claims": 5}, "claims must be a list"),
         ({"claims": {"from": 0, "to": 1}}, "claims must be a list, or have from, to and by"),
