@@ -170,6 +170,13 @@ def test_levels_of_several_pairs():
     assert RenyiBound(50).level(10) == 0.05
 
 
+def test_the_bound_of_one_of_ten_pairs_has_a_twentieth_of_alpha():
+    sides = Densities(P, Q)
+    given = {"order": 2.0, "n": 5000, "pairs": 10}
+    alone = RenyiBound(50, alpha=0.05 / 20).bounds(sides, **given)
+    assert RenyiBound(50, largest=True).bounds(sides, **given) == pytest.approx(alone)
+
+
 def test_pairs_that_share_samples_have_bonferroni_only():
     independent = RenyiBound(50, largest=True, correction="independent")
     independent.check_pairs(3, own_samples=True)
