@@ -18,6 +18,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/*.py": [],
     "src/epsilometer/densities/base.py": ["unit/epsilometer/densities/test_pair.py"],
     "src/epsilometer/densities/*.py": [],
+    "src/epsilometer/classifiers/[dn]*.py": ["unit/epsilometer/classifiers/test_base.py"],
     "src/epsilometer/classifiers/*.py": [],
     "src/epsilometer/exact/*.py": ["unit/test_exact.py", "contract/test_laws.py"],
     "src/epsilometer/mechanisms/*.py": [
