@@ -11,7 +11,7 @@ from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.serving.loading import load
 
-FOLDER = Path(__file__).parents[2] / "docs/examples/training"
+FOLDER = Path(__file__).parents[3] / "docs/examples/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}
 EPSILON = 1.505  # of dp-accounting 0.6.0 at delta = 1e-5; computed in the lock's environment
 FAULTS = ("no clipping", "noise of one microbatch", "sampling not accounted for")

@@ -12,7 +12,7 @@ WITHOUT_NUMBA = """
 import sys
 sys.modules["numba"] = None
 sys.modules["llvmlite"] = None
-from tests.unit.test_without_numba import results_of_loops
+from tests.unit.epsilometer.numerics.test_without_numba import results_of_loops
 print(results_of_loops())
 """
 
