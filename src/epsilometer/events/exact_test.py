@@ -15,9 +15,9 @@ the standardised excess
 with the standard deviation where the claim just holds, q pooled from both counts. The test is exact
 for any score; a standardised one hardly depends on q, so the supremum costs little.
 
-The supremum is taken over a hundred values of q. Between them the tail was larger by 0.7 % at equal
-numbers of draws and by 5 % at 4000 against 1, where more values are tried; bounds keep 3 % of alpha
-for it.
+The supremum is taken over some hundred values of q. Between them the tail was larger by up to
+2.2 % in 3,500 random cases of equal numbers of draws, and by 3.1 % in 1,500 of unequal ones; bounds
+keep 5 % of alpha for it.
 
 The lower bound for epsilon at ``alpha`` is the last of the rising claims before the first that is
 not refuted. It holds with confidence 1 - alpha for every n that was fixed before the draws; not
@@ -37,7 +37,7 @@ from epsilometer import checks
 from epsilometer.claims import EventClaim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent
-from epsilometer.numerics.arrays import Counts, Floats, Sample
+from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
 from epsilometer.numerics.bisection import bisected
 from epsilometer.numerics.compiled import compiled, compiled_part, has_compiler
 
@@ -45,15 +45,16 @@ CHOOSING = 0.2  # share of the draws
 _OTHER_EVENT = 0.15  # share of alpha for each event but the first
 _PRECISION = 2e-5  # of a bound
 _GAMMA = 0.01  # share of alpha for the limit of q
-_BETWEEN = 0.03  # share of alpha for larger tails between the values of q
-_EVEN = 64  # values of q, evenly, at equal numbers of draws
+_BETWEEN = 0.05  # share of alpha for larger tails between the values of q
 _NEAR = 17  # values of q near the likeliest one
-_LAST = 20  # values of q that come ever closer to 0 and to P(S) = 1
+_BOUNDARY = 32  # counts of either side, at equal numbers of draws, where tails jump
 _FEW = 1000  # draws up to which every claim of the rising grid is tested at all of them
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _DEVIATIONS = np.linspace(-4.0, 4.0, _NEAR)
-_HALVES = 0.5 ** np.arange(_LAST)
+_ROOTS = np.arange(1, 65) / 64  # of shares of the largest q
+_EXPECTED = (np.arange(1, 25) / 4) ** 2  # draws in S, or outside of it
+_BEYOND = 1.0, 2.0  # standard deviations from a jump of the tail to its peak
 _DOUBTFUL = 10.0  # times alpha: the p-value of a normal law, above which ``least`` is not refuted
 _SMALLEST = 1e-15  # share of the mean count's probability; rarer counts are negligible
 _NEARLY_ONE = 1 - 2**-53
@@ -176,7 +177,7 @@ def lower_bound(
     than draws, or a side without draws.
 
     >>> round(lower_bound(1000, 1000, 0, 1000), 2)  # no noise at all
-    5.8
+    5.79
     """
     checks.between_0_and_1("alpha", alpha)
     counts = hits, draws, hits_prime, draws_prime
@@ -253,11 +254,9 @@ def _worst_tail(
         likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
         spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
         values = likeliest + spread * (_DEVIATIONS if everywhere else _DEVIATIONS[::4])
-        if everywhere:  # also evenly, and ever closer to 0 and to P(S) = 1, where tails change most
-            even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
-            evenly = limit * np.arange(1, even + 1) / even
-            near = largest * (1.0 - _HALVES), limit / even * _HALVES
-            values = np.concatenate([values, evenly, *near])
+        if everywhere:
+            claim = _Claim(n, m, np.float64(scale), delta)
+            values = np.concatenate([values, claim.peaks(k, k_prime, min(limit, largest))])
         values = values[(values > 0) & (values <= min(limit, largest))]
         return tails(k, n, k_prime, m, scale, delta, values, allowed)
 
@@ -392,14 +391,57 @@ class _Claim:
 
         The score rises with the count.
         """
-        below = np.full(hits_prime.shape, -1)
-        reached = np.full(hits_prime.shape, self.n + 1)
-        while (reached - below > 1).any():
-            middle = (below + reached) // 2
-            reaches = self.score(middle, hits_prime) >= z
-            below = np.where(reaches, below, middle)
-            reached = np.where(reaches, middle, reached)
-        return reached
+        return _first(lambda hits: self.score(hits, hits_prime) >= z, hits_prime.size, self.n)
+
+    def most(self, z: float, hits: Counts) -> Counts:
+        """Return the most count of x', -1 if there is none, whose score is z at least."""
+        beyond = _first(lambda other: self.score(hits, other) < z, hits.size, self.m)
+        return beyond - 1
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def peaks(self, k: int, k_prime: int, top: float) -> Floats:
+        """Return values of q up to the ``top``, of which one has nearly the largest tail.
+
+        As q changes, the tail jumps where one side's likely counts pass the boundary of the scores
+        that are as large, and peaks a deviation or two beyond. Elsewhere it changes with the
+        standard deviation of a count: as the root of q, but where few draws are in S or outside.
+        """
+        n = self.n
+        m = self.m
+        z = float(self.score(np.array(k), np.array(k_prime))) * _AS_LARGE
+        number = _BOUNDARY * int(min(math.sqrt(max(n / m, m / n)), 64.0))
+        hits = _up_to(n * min(self.scale * top + self.delta, 1.0), number)
+        hits_prime = _up_to(m * top, number)
+        p = np.minimum(self.least(z, hits_prime), n) / n
+        q = np.maximum(self.most(z, hits), 0) / m
+        largest = (1.0 - self.delta) / self.scale
+        few = [_EXPECTED / m, _EXPECTED / (n * self.scale), largest * (1 - _EXPECTED / n)]
+        values = [top * _ROOTS**2, *few, np.array([top])]
+        for deviations in _BEYOND:
+            reached = p + deviations * np.sqrt(np.maximum(p * (1 - p), 1 / n) / n)
+            values.append((np.minimum(reached, 1.0) - self.delta) / self.scale)
+            values.append(q - deviations * np.sqrt(np.maximum(q * (1 - q), 1 / m) / m))
+        return np.concatenate(values)
+
+
+def _up_to(last: float, number: int) -> Counts:
+    """Return counts from 0 to the last, at most so many, and most of them small."""
+    whole = math.ceil(last)
+    if whole < number:
+        return np.arange(whole + 1)
+    return np.unique((np.geomspace(1, whole + 1, number) - 1).astype(np.int64))
+
+
+def _first(holds: Callable[[Counts], Bools], size: int, last: int) -> Counts:
+    """Return the first counts, last + 1 if there is none, from which on a condition holds."""
+    below = np.full(size, -1)
+    reached = np.full(size, last + 1)
+    while (reached - below > 1).any():
+        middle = (below + reached) // 2
+        reaches = holds(middle)
+        below = np.where(reaches, below, middle)
+        reached = np.where(reaches, middle, reached)
+    return reached
 
 
 def _tails_of(claim: _Claim, z: float, q: Floats) -> Floats:
