@@ -29,6 +29,7 @@ SUBJECTS: dict[str, list[str]] = {  # studied modules, the first that fits: furt
     "src/epsilometer/estimators/base.py": [f"{_LIBRARY}/estimators/test_answering.py"],
     "src/epsilometer/estimators/*.py": [],
     "src/epsilometer/densities/base.py": [f"{_LIBRARY}/densities/test_pair.py"],
+    "src/epsilometer/densities/kernel.py": [f"{_LIBRARY}/densities/test_binned.py"],
     "src/epsilometer/densities/*.py": [],
     "src/epsilometer/classifiers/[dn]*.py": [f"{_LIBRARY}/classifiers/test_base.py"],
     "src/epsilometer/classifiers/*.py": [],
@@ -60,6 +61,7 @@ SUBJECTS: dict[str, list[str]] = {  # studied modules, the first that fits: furt
     "src/epsilometer_audit/outputs/callables.py": [
         f"{_AUDIT}/serving/test_sampling.py",
         f"{_AUDIT}/serving/test_loading.py",
+        f"{_OUTPUTS}/test_child_process.py",
     ],
     "src/epsilometer_audit/outputs/child_process.py": [],
     "src/epsilometer_audit/outputs/formats.py": [f"{_AUDIT}/answer/test_verdict.py"],
@@ -91,6 +93,12 @@ SUBJECTS: dict[str, list[str]] = {  # studied modules, the first that fits: furt
     "src/epsilometer_workflow/stages/*.py": [_CLASSIFY],
     "src/epsilometer_workflow/files/parsing.py": [],
     "src/epsilometer_workflow/files/storage.py": [_ESTIMATE, _SCREEN],
+    "src/epsilometer_workflow/files/printed.py": [
+        _TABULATE,
+        f"{_WORKFLOW}/products/test_captions.py",
+        f"{_WORKFLOW}/products/test_checking.py",
+        f"{_WORKFLOW}/configuration/test_config.py",
+    ],
     "src/epsilometer_workflow/files/*.py": [
         f"{_WORKFLOW}/files/test_storage.py",
         _ESTIMATE,

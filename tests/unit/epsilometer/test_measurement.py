@@ -32,6 +32,26 @@ def laplace(n, seed=1):
     return np.random.default_rng(seed).laplace([[0], [1]], 1, (2, n))
 
 
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def test_cells_are_compared_by_log_ratios_that_other_draws_taught():
+    """The mean log ratio of x less that of x', draw by draw; the log ratios are shrunken."""
+    rng = np.random.default_rng(5)
+    folds = rng.integers(0, 9, (5, 4)), rng.integers(1, 30, (5, 4))
+    means = []
+    for side in folds:
+        ratios = []
+        for i, cell in np.ndindex(5, 4):
+            ours, theirs = (np.delete(of, i, axis=0) for of in folds)
+            share = (ours[:, cell].sum() + 2) / ours.sum()
+            share_prime = theirs[:, cell].sum() / theirs.sum() + 2 / ours.sum()
+            ratios += [np.log(share / share_prime)] * side[i, cell]
+        means.append(np.mean(ratios))
+    separation = measurement._separation(SimpleNamespace(folds=folds))
+    assert separation == pytest.approx(means[0] - means[1])
+
+
 # --- confidence -----------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ def squares(one, other):
 SHAPES = {
     "clamped": lambda v: np.clip(v, 0.0, 1.0),
     "rounded": lambda v: np.round(v, 1),
+    "quarters": lambda v: np.round(4 * v) / 4,  # whose distances are exact
     "integers far apart": lambda v: np.clip(np.round(v * 2**59), -(2.0**61), 2.0**61).astype(int),
     "far from 0": lambda v: 1e-9 * v + 1e8,
     "huge": lambda v: np.sign(v) * 10.0 ** np.minimum(100 * np.abs(v), 300),

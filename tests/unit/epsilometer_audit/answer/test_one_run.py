@@ -112,6 +112,10 @@ def checked(scores, included):
     return {check["name"]: check["result"] for check in answer.checks}
 
 
+def test_equal_scores_have_no_direction():
+    assert checked(np.zeros(300), INCLUDED) == {"fair coins": "passed", "scores": "note"}
+
+
 @pytest.mark.parametrize("inside", range(420, 452))
 def test_coins_are_doubted_below_a_thousandth_and_invalid_below_a_millionth(inside):
     """By the two-sided probability of so many canaries that were in, of all counts."""

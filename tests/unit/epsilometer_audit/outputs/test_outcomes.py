@@ -423,6 +423,7 @@ WORDS = [  # outputs, an event of them, its words
     ),
     (PARTS, entry(PLACES["key 'b' present"], (1, None)), "key 'b' is present"),
     (PARTS, entry(PLACES["length of key 'b'"], (None, 1.999)), "length of key 'b' <= 1"),
+    (PARTS, entry(PLACES["word of key 'c'"], (1, 1)), "key 'c' is 'w'"),
     (
         PARTS,
         entry(PLACES["key 'b'.entry 1"], missing=True),

@@ -124,7 +124,7 @@ def test_a_function_of_epsilon_is_tested_where_delta_is_small_and_at_0():
 # --- a trade-off curve and its lines --------------------------------------------------------------
 
 Z = np.linspace(0, 1, 4001)
-TABLES = [{0.1: 0.8}, {0.02: 0.7, 0.2: 0.4, 0.6: 0.1}, {0.3: 0.7}, {0.8: 0.1}]
+TABLES = [{0.1: 0.8}, {0.1: 0.8, 0.3: 0.5}, {0.02: 0.7, 0.2: 0.4, 0.6: 0.1}, {0.3: 0.7}, {0.8: 0.1}]
 
 
 def least_errors(points):

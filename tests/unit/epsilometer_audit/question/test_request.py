@@ -1,5 +1,6 @@
 """Requests: the errors of their arguments, and each field through each door."""
 
+import inspect
 import json
 from dataclasses import fields
 from pathlib import Path
@@ -21,7 +22,9 @@ from epsilometer_audit.question.request import (
     NamedMechanism,
     RecordedScores,
     Request,
+    documented,
     equal,
+    options_of,
     request_of,
 )
 
@@ -222,3 +225,18 @@ def test_an_environment_is_for_files_of_studies(tmp_path):
     assert case.request().mechanism == NamedMechanism(**mechanism)
     with pytest.raises(ArgumentError, match="environment is made by studies only"):
         ea.audit(mechanism, [(0, 1)], ea.pure(1.0))
+
+
+@pytest.mark.parametrize("kinds", [{kind} for kind in Kind] + [{Kind.DRAWS, Kind.ONE_RUN}])
+def test_a_documented_function_takes_the_options_of_its_kinds_of_audits(kinds):
+    @documented(*kinds)
+    def audited(samples, **options):
+        """Say nothing."""
+
+    parameters = inspect.signature(audited).parameters
+    assert parameters["samples"].default is inspect.Parameter.empty  # its own
+    options = {name for name, known in options_of(Request).items() if kinds & {*known.kinds}}
+    assert parameters.keys() == options | {"samples"}
+    for name in options - {"samples"}:
+        assert parameters[name].default == getattr(Request, name)
+        assert f"\n{name}\n    " in audited.__doc__
