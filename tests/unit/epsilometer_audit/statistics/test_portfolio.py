@@ -87,7 +87,7 @@ def test_a_bet_on_a_level_counts_for_lower_levels_and_for_no_higher_one():
     growth = Portfolio(claim).record(rng.normal(0, 1, 60), rng.normal(9, 1, 60), [1] * 60)
     levels = np.array([0.0, 0.7, 1.0, 1e6])
     at = growth.at(claim, levels).sum(axis=0)
-    assert growth.at(claim, levels, by_block=False) == pytest.approx(at)
+    assert growth.at(claim, levels, by_block=False)[0] == pytest.approx(at)
     assert at[0] == at[1] == at[2] > 0 == at[3]
     deltas = growth.at(Delta(1.0, 1e-3), np.array([0.0, 1e-3, 0.9, 1.0])).sum(axis=0)
     assert deltas[0] == deltas[1] > 0 == deltas[2] == deltas[3]
