@@ -12,12 +12,15 @@ from epsilometer.errors import ArgumentError
 SMOOTH = {"points": 150, "power": 1.1}
 
 
-def test_a_pair_of_reals_has_the_bandwidth_of_each_side_on_one_grid():
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_a_pair_of_reals_has_the_bandwidth_of_each_side_on_one_grid(exchanged):
     """Each side has one end of the grid."""
     rng = np.random.default_rng(8)
     x, x_prime = rng.laplace(0, 1, 900), rng.laplace(3, 2, 700).clip(0)
-    pair = reduce_pair(x, x_prime, SMOOTH)
     ends = (x.min(), x_prime.max())
+    if exchanged:
+        x, x_prime = x_prime, x
+    pair = reduce_pair(x, x_prime, SMOOTH)
     assert pair.bandwidths == (dpik(x) ** 1.1, dpik(x_prime) ** 1.1)
     assert pair.spacing == pytest.approx((ends[1] - ends[0]) / 149)
     for side, density, h in zip((x, x_prime), (pair.p, pair.q), pair.bandwidths, strict=True):

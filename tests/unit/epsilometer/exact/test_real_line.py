@@ -66,6 +66,11 @@ def test_gaussian_noise(distance):
             assert close(found, delta, 1e-9)
 
 
+def test_equal_gaussian_laws_differ_only_below_0():
+    claims = np.array([-1.0, 0.0, 2.0])
+    assert gaussian_deltas(claims, 0.0) == pytest.approx([1 - math.exp(-1), 0.0, 0.0])
+
+
 def test_a_law_of_gaussian_noise_has_all_but_rare_outputs_in_its_window():
     exact = law("gaussian", 0.5)
     low, high = exact.window(3.0)

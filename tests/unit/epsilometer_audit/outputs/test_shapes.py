@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epsilometer_audit.outputs.outcomes import learn_layout
-from epsilometer_audit.outputs.shapes import Coded, joined, recorded_pair
+from epsilometer_audit.outputs.shapes import COLUMNS, Coded, joined, recorded_pair
 from epsilometer_audit.outputs.words import DEPTH
 
 WHOLE = np.array([0, 1, 2**40])
@@ -30,6 +30,14 @@ def test_words_of_several_calls_are_joined_by_value():
     together = Coded.joined([Coded.of(batch) for batch in batches])
     assert together.tolist() == [*chain(*batches)]
     assert len(together.values) == 4
+
+
+@pytest.mark.parametrize(("entries", "noted"), [(COLUMNS, False), (COLUMNS + 1, True)])
+def test_of_more_entries_than_there_are_columns_some_are_looked_at(entries, noted):
+    layout = learn_layout([["a"] * entries, ["b"] * entries])
+    assert ("entries of output" in str(layout.left_out)) == noted
+    columns = [column for column in layout.columns if column.name.startswith("word of entry")]
+    assert len(columns) == COLUMNS
 
 
 def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
