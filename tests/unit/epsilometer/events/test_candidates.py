@@ -125,6 +125,17 @@ def test_the_best_events_are_those_of_all_sets_one_by_one(ordered, level, size, 
     assert cells.judged(700, lambda p, q: -INF * (p + q), 1.5) == []
 
 
+def test_log_ratios_are_of_shares_of_all_draws_and_of_four_fifths_of_them():
+    folds = np.random.default_rng(4).integers(1, 30, (2, 5, 6))
+    of_all, of_others = Plain(folds, ordered=True)._log_ratios(0.05)
+    shares = [side.sum(axis=0) / side.sum() + 0.05 for side in folds]
+    assert of_all == pytest.approx(np.log(shares[0] / shares[1]))
+    for fifth in range(5):
+        rest = [np.delete(side, fifth, axis=0) for side in folds]
+        shares = [side.sum(axis=0) / side.sum() + 0.05 for side in rest]
+        assert of_others[fifth] == pytest.approx(np.log(shares[0] / shares[1]))
+
+
 def test_of_many_sets_the_small_ones_and_some_of_every_size_are_tried():
     assert _ranks(400).tolist() == list(range(1, 401))
     assert _ranks(800).size <= 400

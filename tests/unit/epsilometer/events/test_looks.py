@@ -236,21 +236,40 @@ def test_bits_are_those_up_to_the_largest_number_of_either_side(x, size, way):
     assert [look.view.entry for look in bits] == list(range(size))
 
 
-@pytest.mark.parametrize(("compared", "rows"), [(1, 1000), (1100 * 70, 1100)])
+@pytest.mark.parametrize(("compared", "rows"), [(1, 1000), (1100 * 24, 1100)])
 def test_of_many_entries_those_are_looked_at_whose_shares_differ_most(compared, rows, monkeypatch):
-    """By the shares below quantiles of both sides; here three draws differ, each at one of them."""
+    """By the shares below quantiles of both sides, one entry at a time, of the first rows."""
+    rng = np.random.default_rng(2)
+    ours, theirs = rng.normal(size=(2, 2200, 24)).round(1)
+    ours[:, 18:] += np.linspace(0, 0.4, 6)
+    ours[:300, 9:12] = NAN
+    for entry in range(9):
+        theirs[: entry + 1, entry] = (-1) ** entry * 9.0
+    ours[rows:, 0] += 9
+    for entry, share in enumerate((0.1, 0.25, 0.5, 0.75, 0.9), 12):  # they differ there alone
+        ours[:, entry] = theirs[:, entry] = u = rng.random(2200)
+        ours[:, entry] += 0.05 * ((u > share - 0.05) & (u < share))
+    differ = []
+    for x, y in zip(ours[:rows].T, theirs[:rows].T, strict=True):
+        pooled = np.sort(np.append(x, y))
+        there = pooled[~np.isnan(pooled)]
+        largest = 0.0
+        for share in (0, 0.003, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.997, 1):
+            cut = there[int(share * (len(there) - 1))]
+            for below in (np.less, np.less_equal):
+                p, q = below(x, cut).mean(), below(y, cut).mean()
+                spread = math.sqrt((p + q) / 2 * (1 - (p + q) / 2) + 1 / rows)
+                largest = max(largest, abs(p - q) / spread)
+        differ.append(largest)
+    order = np.argsort(-np.array(differ), kind="stable")
     monkeypatch.setattr(looks, "_COMPARED", compared)
-    x = np.random.default_rng(2).normal(size=(2200, 70))
-    x[:, 9:12] = NAN
-    x[:, 59:] = np.arange(2200.0)[:, None]
-    y = x + 9
-    y[:rows] = x[:rows]
-    for entry, share in enumerate((0.003, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.997), 59):
-        at = int(share * rows)
-        x[at - 1 : at + 2, entry], y[at - 1 : at + 2, entry] = at, at + 0.5
-    x[0, 68], x[rows - 1, 69] = -1, rows  # the least and the largest number
-    monkeypatch.setattr(looks, "ENTRIES", 11)
-    assert [look.view.entry for look in looks._of_columns(past_of(x, y))] == [*range(59, 70)]
+    past = past_of(ours, theirs)
+    for number in range(1, 24):
+        monkeypatch.setattr(looks, "ENTRIES", number)
+        assert looks._different(past) == sorted(order[:number].tolist())
+    assert [look.view.entry for look in looks._of_columns(past)] == sorted(order[:23].tolist())
+    monkeypatch.setattr(looks, "ENTRIES", 24)
+    assert len(looks._of_columns(past)) == 24
 
 
 # --- sums -----------------------------------------------------------------------------------------
