@@ -208,6 +208,13 @@ def test_weights_of_a_linear_score_are_differences_of_means():
     assert len(scores.linear_score(x, y, [0, 1]).formula.terms) == 2
 
 
+@pytest.mark.parametrize("way", [1, -1])
+def test_an_entry_that_varies_on_one_side_only_is_in_a_linear_score(way):
+    sides = np.random.default_rng(10).normal(size=(2, 60, 2))
+    sides[0, :, 1] = 0.0
+    assert scores.linear_score(*sides[::way], [0, 1]).formula.entries == (0, 1)
+
+
 def test_of_many_entries_suspects_and_their_strongest_products_make_a_score():
     x, y = np.random.default_rng(18).normal(size=(2, 200, 70))
     x[:, 1::2] += x[:, ::2] * np.linspace(0, 1, 35)

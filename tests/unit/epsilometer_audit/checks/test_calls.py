@@ -77,6 +77,13 @@ def test_many_numbers_have_classes_that_are_finest_near_both_ends():
     assert len(calls._classes([numbers[:8193]]).times) < 100
 
 
+@pytest.mark.parametrize("way", [1, -1])
+def test_numbers_of_all_batches_tell_which_are_too_large_for_32_bits(way):
+    wide = [-(2**31) - 1, 2**31 - 1]  # equal in 32 bits
+    sample = Sample([[0, 1], wide][::way], "seeds")
+    assert len({*sample.codes.tolist()}) == 4
+
+
 @pytest.mark.parametrize("numbers", [[-(2**31), 2**31], [2**31 - 1, -(2**31) - 1, 0]])
 def test_whole_numbers_beyond_four_bytes_stay_apart(numbers):
     sample = Sample([np.array(numbers * 3)], "")
