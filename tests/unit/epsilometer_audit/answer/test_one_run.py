@@ -10,6 +10,7 @@ from scipy.stats import binom, mannwhitneyu, norm
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer.seeds import generator
 from epsilometer_audit.answer.one_run import draw_canaries
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
@@ -192,6 +193,7 @@ def test_coins_and_training_have_seeds_of_their_own():
         source = Source()
         coins, scores = draw_canaries(source, 50, seed)
         assert scores.tolist() == coins.tolist()
+        assert source.seed != int(generator(seed, "one run", "coins").integers(2**31))
         assert (np.random.default_rng(source.seed).integers(0, 2, 50) != coins).any()
         seeds.add(source.seed)
     assert len(seeds) == 20

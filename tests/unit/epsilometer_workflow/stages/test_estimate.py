@@ -194,6 +194,19 @@ def test_every_run_pair_and_claim_has_its_delta(classified):
         assert (row.low_reverse, row.high_reverse) == ends(reverse, 0.05, at)
 
 
+def test_each_run_pair_and_direction_resamples_by_a_stream_of_its_own(classified, monkeypatch):
+    streams = []
+    generator = seeds.generator
+
+    def noted(seed, *words):
+        streams.append(words)
+        return generator(seed, *words)
+
+    monkeypatch.setattr(seeds, "generator", noted)
+    deltas(classified[0])
+    assert len({*streams}) == len(streams) == 2 * 2 * 2
+
+
 def test_the_largest_holds_for_all_pairs_and_directions(classified):
     verdicts, hand = classified
     table = deltas(verdicts, largest=True)
