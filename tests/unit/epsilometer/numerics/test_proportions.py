@@ -16,6 +16,7 @@ def test_each_end_errs_with_half_of_the_rest_at_most(n, level):
     p = np.linspace(0.001, 0.999, 999)[:, None]
     chances = stats.binom.pmf(hits, n, p)
     half = (1 - level) / 2
+    assert (low[0], high[-1]) == (0.0, 1.0)
     for errs in (low > p, high < p):
         worst = (chances * errs).sum(axis=1).max()
         assert 0.8 * half < worst <= half
