@@ -49,6 +49,7 @@ SUBJECTS: dict[str, list[str]] = {  # studied modules, the first that fits: furt
     "src/epsilometer/numerics/[bpr]*.py": [],
     "src/epsilometer/seeds.py": [],
     "src/epsilometer/samples.py": [f"{_LIBRARY}/test_estimates.py"],
+    "src/epsilometer/events/exact_test.py": [f"{_AUDIT}/test_auditing.py"],  # a share that chooses
     "src/epsilometer/events/*.py": [],
     "src/epsilometer/measurement.py": ["contract/test_use_of_draws.py"],
     "src/epsilometer/claims.py": [

@@ -31,6 +31,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from epsilometer.claims import EventClaim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent
 from epsilometer.numerics.arrays import Counts, Floats, Sample
-from epsilometer.numerics.bisection import bisected
+from epsilometer.numerics.bisection import Apart, bisected
 from epsilometer.numerics.proportions import clopper_pearson
 
 CHOOSING = 0.2  # share of the draws
@@ -108,7 +109,7 @@ def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> flo
     if (delta := claim.fixed_delta) is not None:
         return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=delta, least=least)
 
-    def refuted(level: float) -> bool:
+    def refuted(level: float, coarsely: bool = False) -> bool:
         """Tell whether the counts refute what a level says of this event."""
         slope, intercept = claim.null(np.array([level]), event.chosen.share_prime, math.nan)
         kappa = float(slope[0])
@@ -122,20 +123,44 @@ def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> flo
         if not 0 <= b < 1 or kappa > math.exp(_LARGEST):
             return False
         epsilon = math.log(kappa)
-        return refutes(k, n, k_prime, n, epsilon=epsilon, delta=b, alpha=alpha)
+        counts = k, n, k_prime, n
+        return refutes(*counts, epsilon=epsilon, delta=b, alpha=alpha, coarsely=coarsely)
 
     if not refuted(max(least, _PRECISION)):
         return 0.0
     top = float(claim.grid[-1])
     low = _PRECISION
     high = min(2 * _PRECISION, top)
-    while high < top and refuted(high):
+    while high < top and refuted(high, coarsely=n > _FEW):
         low = high
         high = min(2 * high, top)
-    bound = bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
+    bound = _last_refuted(
+        refuted, _PRECISION, (low, high), lambda low, _: _PRECISION * max(low, 0.01)
+    )
     if n <= _FEW:
         return _bound_of_few_draws(refuted, bound, _PRECISION, (1 - _BACK) * bound)
     return bound
+
+
+class _Refuted(Protocol):
+    def __call__(self, level: float, /, coarsely: bool = False) -> bool:
+        """Tell whether a level is refuted."""
+
+
+def _last_refuted(
+    refuted: _Refuted, least: float, between: tuple[float, float], apart: Apart[float]
+) -> float:
+    """Return where levels above the ``least``, which is refuted, end to be so; ``apart`` at most.
+
+    A first guess lies ``between`` two of them.
+    """
+    guess, high = bisected(lambda level: refuted(level, coarsely=True), *between, apart)
+    step = high - guess
+    while guess > least and not refuted(guess):
+        high = guess
+        guess = max(guess - step, least)
+        step *= 2
+    return bisected(refuted, guess, high, apart)[0]
 
 
 def _bound_of_few_draws(
@@ -173,10 +198,10 @@ def lower_bound(
     5.79
     """
 
-    def refuted(epsilon: float) -> bool:
+    def refuted(epsilon: float, coarsely: bool = False) -> bool:
         """Tell whether the counts refute a claim of this epsilon."""
         counts = hits, draws, hits_prime, draws_prime
-        return refutes(*counts, epsilon=epsilon, delta=delta, alpha=alpha)
+        return refutes(*counts, epsilon=epsilon, delta=delta, alpha=alpha, coarsely=coarsely)
 
     if not refuted(min(least, _LARGEST)):
         return 0.0
@@ -184,11 +209,12 @@ def lower_bound(
     share_prime = max(hits_prime, 0.01) / draws_prime
     observed = math.log(max(share, 1 / draws)) - math.log(share_prime)
     step = min(max(observed, _PRECISION), _LARGEST) / _STEPS
+    are_few = max(draws, draws_prime) <= _FEW
     low = least
-    while low + step < _LARGEST and refuted(low + step):
+    while low + step < _LARGEST and refuted(low + step, coarsely=not are_few):
         low += step
-    bound = bisected(refuted, low, low + step, _PRECISION)[0]
-    if max(draws, draws_prime) <= _FEW:
+    bound = _last_refuted(refuted, least, (low, low + step), _PRECISION)
+    if are_few:
         return _bound_of_few_draws(refuted, bound, 0.0, max(bound - _BACK, 0.0))
     return bound
 
@@ -202,10 +228,12 @@ def refutes(
     epsilon: float,
     delta: float = 0.0,
     alpha: float = 0.05,
+    coarsely: bool = False,
 ) -> bool:
     """Tell whether one event's counts refute the claim (epsilon, delta) at the level ``alpha``.
 
-    Counts are as in `lower_bound`. A true claim is refuted with probability ``alpha`` at most.
+    Counts are as in `lower_bound`. A true claim is refuted with probability ``alpha`` at most. A
+    first guess, ``coarsely``, takes a fraction of the time and refutes more claims.
     Raise `ArgumentError` for counts that cannot be, an epsilon below 0 or above 700, a delta
     outside [0, 1), or an alpha not between 0 and 1.
     """
@@ -225,7 +253,7 @@ def refutes(
     low, high = clopper_pearson(k_prime, m, level=1 - gamma)
     # above the first q of which the claim says nothing, the tail falls
     top = min(float(high), (1.0 - delta) / claim.scale)
-    return _at_most(alpha - gamma, _Tail(claim, z, float(low), top))
+    return _at_most(alpha - gamma, _Tail(claim, z, float(low), top), coarsely)
 
 
 @dataclass(frozen=True)
@@ -278,43 +306,50 @@ class _Tail:
         counts = np.arange(self._start, int(claim.m * last) + half + 1)
         self._least = claim.least(z * _AS_LARGE, counts)
 
-    def at(self, p: Floats, q: Floats) -> Floats:
-        """Return it where P(S) = p and P'(S) = q, each ``(v,)``."""
-        widest = 2 * _half_width(max(self.claim.n, self.claim.m), 0.25) + 1
-        step = max(_HELD // widest, 1)
-        parts = []
-        for first in range(0, q.size, step):
-            some = slice(first, first + step)
-            parts.append(self._at(p[some], q[some]))
-        return np.concatenate(parts)
+    def between(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Return it where P'(S) is high, and a bound of it from low to high, each ``(v,)``.
 
-    def _at(self, p: Floats, q: Floats) -> Floats:
-        """Return it at so few that all probabilities are in memory."""
-        first, weights = _likely(self.claim.n, p)
-        first_prime, weights_prime = _likely(self.claim.m, q)
-        upper = np.zeros((q.size, weights.shape[1] + 1))
+        P(S) is the largest that the claim allows.
+        """
+        first, weights = _likely(self.claim.n, self.claim.largest(high))
+        upper = np.zeros((high.size, weights.shape[1] + 1))
         weights[:, ::-1].cumsum(axis=1, out=upper[:, -2::-1])
-        counts = first_prime[:, None] + np.arange(weights_prime.shape[1])
+        upper /= upper[:, :1]
+        return self._sum(first, upper, high), self._sum(first, upper, low)
+
+    def _sum(self, first: Counts, upper: Floats, q: Floats) -> Floats:
+        """Return the probability where P'(S) = q, with that of each count of x or a larger one."""
+        first_prime, weights = _likely(self.claim.m, q)
+        counts = first_prime[:, None] + np.arange(weights.shape[1])
         index = self._least[counts - self._start] - first[:, None]
-        index = np.clip(index, 0, weights.shape[1])
-        reached = (weights_prime * np.take_along_axis(upper, index, axis=1)).sum(axis=1)
-        return np.asarray(reached / (upper[:, 0] * weights_prime.sum(axis=1)))
+        index = np.clip(index, 0, upper.shape[1] - 1)
+        reached = (weights * np.take_along_axis(upper, index, axis=1)).sum(axis=1)
+        return np.asarray(reached / weights.sum(axis=1))
 
 
-def _at_most(allowed: float, tail: _Tail) -> bool:
+def _at_most(allowed: float, tail: _Tail, coarsely: bool) -> bool:
     """Tell whether a tail is at most the one that is allowed, at every q from first to last.
 
     It is then. If not, it is larger than nearly the one that is allowed at one of them.
+    ``coarsely`` asks for a few of them only.
     """
-    ends = np.linspace(tail.first, tail.last, _PARTS**2 + 1)
+    ends = np.linspace(tail.first, tail.last, (_PARTS if coarsely else _PARTS**2) + 1)
     low = ends[:-1]
     high = ends[1:]
+    widest = 2 * _half_width(max(tail.claim.n, tail.claim.m), 0.25) + 1
+    step = max(_HELD // widest, 1)
     while low.size > 0:
-        p = tail.claim.largest(high)
-        if tail.at(p, high).max() > _NEARLY * allowed:
-            return False
-        doubtful = tail.at(p, low) > allowed  # it is no smaller than anywhere between
-        inner = np.linspace(low[doubtful], high[doubtful], _PARTS + 1, axis=1)
+        doubtful = []
+        for first in range(0, low.size, step):
+            some = slice(first, first + step)
+            at_ends, largest = tail.between(low[some], high[some])
+            if at_ends.max() > _NEARLY * allowed:
+                return False
+            doubtful.append(largest > allowed)
+        if coarsely:
+            return True
+        cut = np.concatenate(doubtful)
+        inner = np.linspace(low[cut], high[cut], _PARTS + 1, axis=1)
         low = inner[:, :-1].ravel()
         high = inner[:, 1:].ravel()
     return True

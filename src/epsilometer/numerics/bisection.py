@@ -8,13 +8,15 @@ import numpy as np
 from epsilometer.numerics.arrays import Floats
 
 Number = TypeVar("Number", int, float)
+Apart = float | Callable[[Number, Number], float]
+"""How far apart two numbers may be."""
 
 
 def bisected(
     holds: Callable[[Number], bool],
     low: Number,
     high: Number,
-    apart: float | Callable[[Number, Number], float],
+    apart: Apart[Number],
 ) -> tuple[Number, Number]:
     """Return two numbers at most ``apart``: the condition holds for the first, not the second."""
     while high - low > (apart(low, high) if callable(apart) else apart):
