@@ -179,6 +179,23 @@ def test_strings_are_numbered_by_the_draws_that_choose(without_estimates):
     assert after.witness.text == before.witness.text
 
 
+@pytest.mark.parametrize("sides", ["ab", "ba"])
+def test_strings_of_either_side_have_their_number(sides, without_estimates):
+    x, x_prime = (np.array([letter] * 100) for letter in sides)
+    assert em.measure(x, x_prime).witness.text == "output is a"
+
+
+def test_cells_are_grouped_by_the_middle_of_their_share_when_log_ratios_rise():
+    shares = np.array([[0.1, 0.7, 0.2], [0.1, 0.5, 0.4]])  # together .1, .6, .3
+    scored = SimpleNamespace(log_ratios=np.array([2.0, 0.0, 1.0]), shares=shares)
+    for cuts, groups in (
+        ([0.31, 0.94], [2, 0, 1]),  # the middles are .3, .75 and .95
+        ([0.29, 0.76], [1, 0, 0]),  # no cell is in the first group
+        ([0.5, 0.7], [1, 0, 1]),  # the group between is empty
+    ):
+        assert measurement._groups(scored, cuts).tolist() == groups
+
+
 # --- estimates of the papers ----------------------------------------------------------------------
 
 
@@ -220,8 +237,9 @@ def test_estimates_of_the_papers_stand_beside_the_bounds():
     [
         (lambda rng: rng.laplace([[0], [1]], 1, (2, 2000)), "event: output"),
         (lambda rng: rng.normal([[[0]], [[1]]], 1, (2, 2000, 3)), "no largest loss"),
-        (lambda rng: rng.choice(["yes", "no"], (2, 2000)), "largest loss"),
-        (lambda rng: rng.integers(0, 3, (2, 2000, 2)), "largest loss"),
+        (lambda rng: rng.laplace([[0], [1]], 1, (2, 2000)), "\nlargest loss"),
+        (lambda rng: rng.choice(["yes", "no"], (2, 2000)), "\nlargest loss"),
+        (lambda rng: rng.integers(0, 3, (2, 2000, 2)), "\nlargest loss"),
         (lambda rng: np.stack([np.zeros(60), np.ones(60)]), "epsilon >= 2"),
     ],
 )
@@ -308,6 +326,8 @@ def test_a_measurement_is_a_picture_of_each_curve(small, of, label, at, bounds):
 def test_errors_of_tests_are_drawn_beside_a_claim(small):
     drawn = lines_of(small.plot(Figure().subplots(), claim=0.5, of="errors"))
     alphas, least = drawn["claim: epsilon = 0.5"]
+    assert (alphas[0], alphas[-1]) == (0, 1)
+    assert np.diff(alphas).max() < 0.01
     of_lines = np.maximum(1 - math.exp(0.5) * alphas, math.exp(-0.5) * (1 - alphas))
     assert least == pytest.approx(np.maximum(of_lines, 0))
     reached = drawn["a test reaches"]

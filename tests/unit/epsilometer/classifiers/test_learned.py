@@ -91,6 +91,7 @@ BINARIZER = {"name": "sklearn.preprocessing.Binarizer", "options": {"treshold": 
         (("sklearn.linear_model.LinearRegression",), "must be a classifier"),
         (("sklearn.ensemble.VotingClassifier",), "cannot be made from options"),
         ((SVC, {"D": 1}), "options has unknown 'D' of sklearn.svm.SVC"),
+        ((SVC, {"random_state": 1}), "options has unknown 'random_state'"),  # seeds say it
         ((SVC, {"C": -1.0}), r"options sklearn.svm.SVC refuses: .*C"),
         ((SVC, 5), "options must be a mapping, got 5"),
         ((SVC, {}, 5), "before must be a list of steps"),

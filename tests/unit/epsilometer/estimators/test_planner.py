@@ -149,6 +149,7 @@ def test_the_default_keeps_its_promise_however_many_the_outcomes():
 def test_the_draws_of_the_safety_check_are_the_fewest_with_its_probability(width):
     slack = safety_slack(lipschitz=3.0, cells=8, width=width)
     assert slack == 3 * (width / 8) ** 2 / 2
+    assert safety_slack(lipschitz=3.0, cells=8) == 3 / 8**2 / 2
     n = safety_sample_size(slack=slack, cells=8, probability=0.7)
     assert 1 - 64 * math.exp(-n * slack**2 / 3) >= 0.7
     assert 1 - 64 * math.exp(-(n - 1) * slack**2 / 3) < 0.7

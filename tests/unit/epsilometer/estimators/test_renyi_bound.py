@@ -78,6 +78,7 @@ def test_a_bound_is_the_value_without_a_margin_of_its_deviation():
         ({"tau": 0.0}, "tau must be positive"),
         ({"q": Q[:2]}, "q has shape"),
         ({"p": P[:0], "q": Q[:0]}, "q has shape"),
+        ({"q": np.array([0.5, math.inf, 0.5])}, "p and q must be finite"),
         ({"p": np.array([0.5, math.inf, 0.5])}, "p and q must be finite"),
         ({"p": np.zeros(3)}, "p is 0 everywhere"),
     ],
