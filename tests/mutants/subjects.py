@@ -44,6 +44,7 @@ SUBJECTS: dict[str, list[str]] = {  # studied modules, the first that fits: furt
     "src/epsilometer/exact/*.py": [_OF_LAWS],
     "src/epsilometer/mechanisms/finite.py": [f"{_LAWS}/test_finite.py", *_OF_MECHANISMS],
     "src/epsilometer/mechanisms/noisy_max.py": [f"{_LAWS}/test_noisy_max.py", *_OF_MECHANISMS],
+    "src/epsilometer/mechanisms/real_line.py": [f"{_LAWS}/test_real_line.py", *_OF_MECHANISMS],
     "src/epsilometer/mechanisms/truncated.py": [f"{_LAWS}/test_truncated.py", *_OF_MECHANISMS],
     "src/epsilometer/mechanisms/*.py": _OF_MECHANISMS,
     "src/epsilometer/numerics/[bpr]*.py": [],
