@@ -290,7 +290,7 @@ class _Claim:
 
     def largest(self, q: Floats) -> Floats:
         """Return the largest P(S) that the claim allows where P'(S) = q."""
-        return np.minimum(self.scale * q + self.delta, 1.0)
+        return self.scale * q + self.delta
 
 
 class _Tail:
