@@ -145,6 +145,56 @@ def test_the_nearer_of_two_limits_ends_a_block():
         pytest.fail("the outer limit was lost")
 
 
+def test_a_limit_outside_of_another_goes_on_when_that_ends():
+    """With what is left of its time, and its later interruptions."""
+    with ends_after(9.0):
+        before = signal.getitimer(signal.ITIMER_REAL)
+        with suppress(OverdueError), ends_after(0.05):
+            time.sleep(5)
+        left, again = signal.getitimer(signal.ITIMER_REAL)
+        assert 0 < left <= before[0] - 0.05
+        assert again == before[1] > 0
+
+
+def test_a_limit_that_passed_in_a_block_with_a_limit_of_its_own_ends_the_rest():
+    began = time.monotonic()
+    with pytest.raises(OverdueError) as raised, ends_after(0.08):
+        with ends_after(0.02):
+            with suppress(OverdueError):
+                time.sleep(5)
+            time.sleep(0.1)
+        time.sleep(5)
+    assert raised.value.args == (0.08,)
+    assert time.monotonic() - began < 4
+
+
+def test_code_that_survives_an_interruption_is_interrupted_again(monkeypatch):
+    monkeypatch.setattr("epsilometer_audit.outputs.child_process._AGAIN", 0.02)
+    caught = 0
+    with pytest.raises(OverdueError), ends_after(0.02):
+        while caught < 2:
+            with suppress(OverdueError):
+                time.sleep(5)
+            caught += 1
+        time.sleep(5)
+    assert caught == 2
+
+
+def test_a_child_ends_with_the_process_that_waits_for_it(folder):
+    def waits():
+        (folder / "pid").write_text(str(os.getpid()))
+        time.sleep(20)
+        return 0
+
+    if (parent := os.fork()) == 0:
+        answered(waits)
+        os._exit(0)
+    pid = pid_in(folder / "pid")
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    assert until(lambda: gone(pid), 10)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_the_processes_of_a_command_end_with_it(number, folder):
     argv = ["env", "--default-signal=INT"]  # which a shell's background jobs ignore
