@@ -168,11 +168,49 @@ def test_large_arrays_of_numbers_are_not_copied(monkeypatch):
         ([0.5, 1.5, 2.5], [[(0,), (1,), (2,)]]),
         ([0.5, 1.5], []),  # two only
         ([[1, 2, 3]], []),  # one row only
+        ([1, "a", 2], []),
         ({"a": [1, 2, 3], "b": 4, "c": [[5, 6], [7, 8]]}, [[(0,), (1,), (2,)], [(4, 5), (6, 7)]]),
     ],
 )
 def test_three_numbers_of_a_sequence_or_more_are_a_group(output, groups):
     assert learn_layout([output] * 3).groups == groups
+
+
+def test_a_layout_knows_its_columns_of_reals_and_those_without_words():
+    outputs = [(1, 0.5, "a", 2**70, {"b": 1}), (2, 1.5, "b", 2**70 + 1, {"b": None})]
+    layout = learn_layout(outputs)
+    names = names_of(layout)
+    words = ["word of entry 2", "word of entry 4.key 'b'"]
+    numbers = ["entry 0", "entry 1", "entry 3", "entry 3 less its nearest real", "entry 4.key 'b'"]
+    assert sorted(names) == sorted(numbers + words)
+    assert [names[i] for i in layout.reals] == ["entry 1", "entry 3"]
+    assert [names[i] for i in layout.numbers] == numbers
+
+
+def test_columns_of_presence_come_before_lengths_of_mappings_among_the_others():
+    layout = learn_layout([{"a": 1, "b": {"c": 1}}, {"a": 2, "b": {}}])
+    present, *others = names_of(layout)
+    assert present == "key 'b'.key 'c' present"
+    assert others == ["key 'a'", "length of key 'b'", "key 'b'.key 'c'"]
+
+
+@pytest.mark.parametrize("one", [lambda inside: [inside], lambda inside: {"a": inside}])
+def test_eight_levels_of_nesting_are_looked_at(one):
+    for levels in (8, 9):
+        outputs = [1, 2]
+        for _ in range(levels):
+            outputs = list(map(one, outputs))
+        layout = learn_layout(outputs * 3)
+        first, second = layout.encode(outputs).tolist()
+        assert (first != second) == (levels == 8)
+        assert bool(layout.left_out) == (levels == 9)
+
+
+def test_keys_below_zero_are_no_places_of_an_array():
+    outputs = [{"a": 1, "b": 2, "c": 3, -3: {-3: i}} for i in range(3)]
+    layout = learn_layout(outputs)  # as many columns as the product of -3 + 1 and -3 + 1
+    assert layout.kind == "mappings"
+    assert layout.encode(outputs)[:, -1].tolist() == [0, 1, 2]
 
 
 ITSELF: list = []
@@ -305,6 +343,12 @@ def test_a_vector_of_numbers_has_all_its_columns():
     assert layout.encode(np.zeros((2, 300))).shape == (2, 300)
 
 
+def test_of_more_than_1024_columns_not_all_are_looked_at_together():
+    assert learn_layout(np.zeros((3, 1024))).left_out == ()
+    (note,) = learn_layout(np.zeros((3, 1025))).left_out
+    assert note == "of 1,025 entries the first 1,024 are looked at together, all one by one"
+
+
 def test_of_many_columns_the_rarest_members_of_sequences_go_first():
     outputs = [[f"m{i}" for i in range(size)] + ["w"] * (250 - size) for size in range(1, 21)]
     layout = learn_layout(outputs)
@@ -407,6 +451,11 @@ WORDS = [  # outputs, an event of them, its words
         event((None, -1.0), (0.5, 2.0), missing=True),
         "output <= -1.0 or 0.5 <= output <= 2.0 or output is NaN",
     ),
+    (
+        NUMBERS,
+        event(*EVEN, missing=True),
+        "output = 0 or output = 2 or output = 4 or output is NaN or 6 more ranges",
+    ),
     (NUMBERS, event(), "no output"),
     ([1, 5], event((1, 1), kind="bit", entry=3), "bit 3 of output = 1"),
     ([1, 5], event((None, 1.5), kind="score", tables=BIT), "score of 3 bits <= 1.5"),
@@ -428,6 +477,12 @@ WORDS = [  # outputs, an event of them, its words
         PARTS,
         entry(PLACES["key 'b'.entry 1"], missing=True),
         "key 'b'.entry 1 is missing or is not a number",
+    ),
+    (
+        PARTS,
+        entry(PLACES["key 'b'.entry 1"], *[(i, i) for i in range(5)], missing=True),
+        "key 'b'.entry 1 = 0 or key 'b'.entry 1 = 1 or key 'b'.entry 1 = 2 or key 'b'.entry 1 is "
+        "missing or is not a number or 2 more ranges",
     ),
     ([{"a", 5}, {"a"}, set()], entry(1, (0, 0)), "5 is missing"),
     ([(1, 2), None, 5, Point(1, 2)], entry(0, (1, 2)), "output is a mapping or a sequence"),
@@ -471,9 +526,36 @@ def test_words_fit_a_line(name, ranges, missing, kind, i, rows):
     assert "\n" not in words
 
 
-def test_an_event_in_json_names_its_column_where_there_are_several():
-    one, two = learn_layout([1, 2]), learn_layout([(1, "a"), (2, "b")])
-    assert "columns" not in one.plain(event((1, 1)))
-    plain_event = two.plain(entry(1, (1, 1)))
-    assert plain_event["columns"] == ["word of entry 1"]
-    assert plain_event["words"] == {"word of entry 1": ["'a'", "'b'"]}
+READ = {  # views of pairs of a number and a word: the columns that an event of them names
+    View("entry", 0): "first",
+    View("entry", 1): "second",
+    View("low bit", 0): "first",
+    View("remainder", 0, modulus=2): "first",
+    View("remainder", modulus=2, inner=View("difference", 0, other=1)): "both",
+    View("bit", 3, inner=View("entry", 1)): "both",
+    View("score", tables=BIT[:2]): "both",
+    View("equal", 0, other=1): "both",
+}
+
+
+@pytest.mark.parametrize("view", READ)
+def test_an_event_in_json_names_the_columns_that_it_reads_where_there_are_several(view):
+    layout = learn_layout([(1, "a"), (2, "b")])
+    columns = {"first": ["entry 0"], "second": ["word of entry 1"]}.get(
+        READ[view], names_of(layout)
+    )
+    codes = {} if READ[view] == "first" else {"words": {"word of entry 1": ["'a'", "'b'"]}}
+    expected = {**Event((), False, view).to_plain(), "columns": columns, **codes}
+    assert layout.plain(Event((), False, view)) == expected
+    conjunction = View("all", parts=(Event((), False, view), entry(0, (1, 1))))
+    first, second = layout.plain(Event(((1, 1),), view=conjunction))["parts"]
+    assert first == expected
+    assert second["columns"] == ["entry 0"]
+
+
+@pytest.mark.parametrize("view", [View(), View("bit", 1)])
+def test_an_event_in_json_names_no_column_where_there_is_one(view):
+    one = Event(((1, 1),), view=view)
+    assert learn_layout([1, 2]).plain(one) == one.to_plain()
+    coded = learn_layout(["b", "a", "b"]).plain(one)
+    assert coded == {**one.to_plain(), "words": {"word": ["'b'", "'a'"]}}
