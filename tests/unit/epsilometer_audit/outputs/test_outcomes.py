@@ -5,6 +5,7 @@ Equal numbers are equal outputs, whatever their types.
 
 import datetime
 import enum
+import itertools
 import math
 import pickle
 import struct
@@ -136,6 +137,8 @@ def test_every_kind_has_its_columns(name):
         ([0.5], [1, None, "a", {}], [1, NAN, NAN, NAN]),
         (["a", "b"], ["b", "c", None, 5], [1, 2, 2, 2]),
         (np.zeros((2, 2)), [[1], 5], [[1, NAN], [NAN, NAN]]),
+        (np.zeros((2, 2)), np.array([[1, 2, 3]]), [[1, 2]]),
+        ([0.5], np.ones((2, 2)), [NAN, NAN]),
     ],
 )
 def test_outputs_of_another_kind_are_another_word_or_no_number(learned, outputs, encoded):
@@ -443,6 +446,8 @@ MIXED = [0.5, None, "a", 1.5]
 SOME = ["a", "b", "a", None, Failure("E"), "c"]
 PARTS = [{"a": 1, "b": [1, 2]}, {"a": 3.5, "c": "w"}, {"a": 2, "b": [1]}]
 PLACES = {name: i for i, name in enumerate(names_of(learn_layout(PARTS)))}
+LENGTHS = [(1,), (1, 2), None]
+PAIRS = [(1, 2), (3, 4)]
 BIT = tuple(Table((i,), ((1,),), (0.0, 1.0, 0.0)) for i in range(3))
 EVEN = [(i, i) for i in range(0, 18, 2)]
 WORDS = [  # outputs, an event of them, its words
@@ -457,6 +462,22 @@ WORDS = [  # outputs, an event of them, its words
         "output = 0 or output = 2 or output = 4 or output is NaN or 6 more ranges",
     ),
     (NUMBERS, event(), "no output"),
+    (NUMBERS, event((None, None)), "output is not NaN"),
+    (MIXED, entry(0, (None, None)), "output is a number"),
+    (LENGTHS, entry(1, (None, None)), "output has a length"),
+    (LENGTHS, entry(1, (2, None), missing=True), "length >= 2 or output has no length"),
+    (
+        NUMBERS,
+        event(*EVEN[:5], kind="remainder", modulus=10),
+        "output modulo 10 = 0 or output modulo 10 = 2 or output modulo 10 = 4 or 2 more ranges",
+    ),
+    (PAIRS, event((1, 1), kind="equal", other=1), "entry 0 = entry 1"),
+    (
+        PAIRS,
+        event((1, 1), kind="all", parts=(entry(0, (1, 1)), entry(1, (4, 4)))),
+        "entry 0 = 1 and entry 1 = 4",
+    ),
+    (PAIRS, event((1, 1), kind="row", rows=[(NONE, 1)]), "output is (none, 1)"),
     ([1, 5], event((1, 1), kind="bit", entry=3), "bit 3 of output = 1"),
     ([1, 5], event((None, 1.5), kind="score", tables=BIT), "score of 3 bits <= 1.5"),
     (SOME, event((2, 2), (4, None)), "output is not 'a', 'b' or None"),
@@ -493,7 +514,7 @@ WORDS = [  # outputs, an event of them, its words
     ),
     (
         [(i, "abcde"[i]) for i in range(5)],
-        event((1, 1), kind="row", rows=[(1, 0), (5, 9)]),
+        event((1, 1), kind="row", rows=[(1, 0), (5, 5)]),
         "(entry 0, entry 1) is (1, 'a') or (5, not 'a', 'b', 'c' or 2 more)",
     ),
     ([{"a"}, {"b"}], event((1, 1), kind="row", rows=[(1, 0)]), "('a', 'b') is (present, missing)"),
@@ -503,6 +524,51 @@ WORDS = [  # outputs, an event of them, its words
 @pytest.mark.parametrize(("outputs", "event", "words"), WORDS)
 def test_words_of_events(outputs, event, words):
     assert learn_layout(outputs).text(event) == words
+
+
+def in_words(names):
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+@pytest.mark.parametrize(
+    ("outputs", "place", "names"),
+    [
+        (["a", "a", "a", "b", "b", None], "output", ["'a'", "'b'", "None", "any other"]),
+        ([{"a"}, set()], "'a'", ["missing", "present"]),
+    ],
+)
+def test_an_event_of_codes_names_those_in_its_ranges_or_all_others(outputs, place, names):
+    layout = learn_layout(outputs)
+    ends = [None, -2, -0.5, 0, 0.5, 1, 2, 3, 3.5, 9]
+    for first, last in itertools.product(ends, ends):
+        inside = []
+        outside = []
+        for code, name in enumerate(names):
+            is_inside = (first is None or first <= code) and (last is None or code <= last)
+            (inside if is_inside else outside).append(name)
+        if not inside or not outside:
+            text = "any output" if inside else "no output"
+        elif "any other" in inside:
+            text = f"{place} is not {in_words(outside)}"
+        else:
+            text = f"{place} is {in_words(inside)}"
+        assert layout.text(entry(0, (first, last))) == text
+
+
+@pytest.mark.parametrize(
+    ("view", "name"),
+    [
+        (View("entry", 1), "entry 0"),
+        (View("entry", 2), "entry 1"),
+        (View("score", tables=(Table((0, 1), ((), ()), ((0.0,),)),)), "a score of 2 entries"),
+        (View("difference", 1, other=2), "entry 0 - entry 1"),
+    ],
+)
+def test_the_number_of_an_event_is_that_of_a_place(view, name):
+    layout = learn_layout([(1, "a"), (2, "b"), (3,)])
+    assert names_of(layout)[:3] == ["length", "entry 0", "word of entry 1"]
+    assert layout.number_of(Event((), False, view)) == name
 
 
 ends = st.one_of(st.none(), st.floats(allow_nan=False), st.integers(-3, 2**64))
