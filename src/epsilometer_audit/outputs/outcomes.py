@@ -157,7 +157,7 @@ def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
         return None
     for index, column in zip(np.ndindex(*shape), columns, strict=True):
         path = tuple(("entry", i) for i in index)
-        if column.path != path or column.kind != "number" or column.optional:
+        if column.path != path or column.kind != "number":
             return None
     return tuple(shape)
 
@@ -253,7 +253,7 @@ class Layout:
             encoded = reals.as_numbers(values)
             numbers = encoded.whole if self.whole else self._signed(encoded.floats)
             if len(self.columns) == 1:
-                return numbers.reshape(-1)
+                return numbers.reshape(len(values))
             numbers = numbers.reshape(len(values), -1)
             return np.asfortranarray(numbers) if numbers.size <= _SMALL else numbers
         defaults = [column.default(self.whole) for column in self.columns]
@@ -263,7 +263,7 @@ class Layout:
             _fill(list(enumerate(self.columns)), 0, values, None, table)
         if not self.whole:
             table = self._signed(table)
-        return table.reshape(-1) if len(self.columns) == 1 else table
+        return table[:, 0] if len(self.columns) == 1 else table
 
     def _signed(self, numbers: Array) -> Array:
         """Return reals with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""

@@ -3,10 +3,14 @@
 import functools
 import hashlib
 import platform
+import time
 
 import numpy as np
+import pytest
 
+from epsilometer.errors import MechanismError
 from epsilometer_audit.outputs.callables import callable_source, digests, load
+from epsilometer_audit.outputs.child_process import OverdueError, ends_after
 
 
 def scaled(x, scale=3.0):
@@ -34,6 +38,14 @@ def test_files_of_a_digest_are_named_from_the_folder_of_their_package(tmp_path):
             name: hashlib.sha256(file.read_bytes()).hexdigest(),
             "python": platform.python_version(),
         }
+
+
+def test_a_limit_of_draws_is_told_and_that_of_another_passes():
+    with pytest.raises(MechanismError, match=r"does not return within 0\.02 s a batch"):
+        callable_source(lambda x: time.sleep(5), timeout=0.02).draw(0, 1, 1)
+    source = callable_source(lambda x: time.sleep(5), timeout=9.0)
+    with pytest.raises(OverdueError), ends_after(0.02):
+        source.draw(0, 1, 1)
 
 
 CODES = [

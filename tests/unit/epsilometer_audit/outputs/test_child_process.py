@@ -113,16 +113,47 @@ def test_calls_of_a_file_of_audits_end(capfd):
     assert "2 failed, 1 not refuted" in out
 
 
-def test_the_exit_code_of_a_function_is_that_of_its_child():
+def answer_of(run):
+    """Return what `answered` does in this process, and end its child."""
     before = signal.getsignal(signal.SIGINT)
     process = os.getpid()
+    code = 99
     try:
-        code = answered(lambda: 3)
+        code = answered(run)
+    finally:
         if os.getpid() != process:
             os._exit(code)
-    finally:
         signal.signal(signal.SIGINT, before)
-    assert code == 3
+    return code
+
+
+def test_the_exit_code_of_a_function_is_that_of_its_child():
+    assert answer_of(lambda: 3) == 3
+
+
+def test_the_exit_code_of_a_copy_of_the_child_does_not_count():
+    def copies():
+        if os.fork() == 0:
+            return 5
+        os.wait()
+        return 3
+
+    assert answer_of(copies) == 3
+
+
+def test_code_that_cannot_be_interrupted_is_ended_after_some_patience(monkeypatch):
+    def waits(seconds):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})  # as compiled code does
+        with suppress(OverdueError), ends_after(0.02):
+            time.sleep(seconds)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        return 3
+
+    assert answer_of(lambda: waits(0.1)) == 3
+    monkeypatch.setattr("epsilometer_audit.outputs.child_process._PATIENCE", 0.02)
+    words = answer_of(lambda: waits(5))
+    assert words.startswith("the audit ended before its verdict: the mechanism did not return")
+    assert "could not be interrupted (test_child_process.py:" in words
 
 
 def test_a_call_in_python_ends():

@@ -76,6 +76,7 @@ KINDS = {
         "entry 0.entry 0, entry 0.entry 1, entry 1.entry 0, entry 1.entry 1",
         [[1.0, 0.0, 0.0, 1.0], [0.0] * 4],
     ),
+    "vectors of one": ([[1], [2]], "vectors of 1 integers", "entry 0", [1, 2]),
     "lists": (
         [[1], [], [1, 2]],
         "sequences of varying length",
@@ -125,7 +126,7 @@ def test_every_kind_has_its_columns(name):
     assert ", ".join(names_of(layout)) == names
     encoded = layout.encode(outputs)
     np.testing.assert_array_equal(encoded, table)
-    assert encoded.dtype == (np.int64 if layout.whole else np.float64)
+    assert encoded.dtype == np.array(table).dtype  # whole numbers where all are
     assert pickle.loads(pickle.dumps(LAYOUTS[name])) == layout  # noqa: S301
     np.testing.assert_array_equal(layout.encode(list(outputs)), encoded)
 
@@ -139,6 +140,8 @@ def test_every_kind_has_its_columns(name):
         (np.zeros((2, 2)), [[1], 5], [[1, NAN], [NAN, NAN]]),
         (np.zeros((2, 2)), np.array([[1, 2, 3]]), [[1, 2]]),
         ([0.5], np.ones((2, 2)), [NAN, NAN]),
+        ([{0: 1, 1: 2}], np.ones((1, 2)), [[NONE, NONE]]),
+        ([("a", "b")], np.ones((1, 2)), [[1, 1]]),
     ],
 )
 def test_outputs_of_another_kind_are_another_word_or_no_number(learned, outputs, encoded):
@@ -382,6 +385,15 @@ def test_of_many_columns_lengths_and_types_stay_however_rare():
 )
 def test_ignored_parts_of_outputs_are_noted(output, words):
     assert words in "; ".join(learn_layout([output] * 5).left_out)
+
+
+@pytest.mark.parametrize("one", [lambda text: text, lambda text: {"a": text}])
+def test_last_digits_of_numbers_at_the_ends_of_texts_are_not_noted(one):
+    """Letters and a checksum tell the texts apart, too."""
+    texts = [f"{a}{b}2{'0' * 400}" for a in "abcdefgh" for b in "abcdefghi"]
+    layout = learn_layout(list(map(one, texts)))
+    assert any(column.path[-1:] == (("text", "first number"),) for column in layout.columns)
+    assert not any("numbers of" in note for note in layout.left_out)
 
 
 def test_ignored_members_of_sets_are_noted():

@@ -97,6 +97,12 @@ def test_a_long_text_keeps_two_thirds_from_its_start_and_one_from_its_end(size):
     assert more.endswith(end)
 
 
+def test_brackets_take_a_third_of_a_line():
+    assert words.in_brackets(["a", "b"]) == "(a, b)"
+    assert words.in_brackets(["a" * 51]) == f"({'a' * 51})"
+    assert len(words.in_brackets(["a" * 52])) == 53
+
+
 @pytest.mark.parametrize(
     ("value", "name"),
     [
@@ -106,6 +112,9 @@ def test_a_long_text_keeps_two_thirds_from_its_start_and_one_from_its_end(size):
         ("a", "'a'"),
         ((1, "a", ()), "(1, 'a', ())"),
         (frozenset([2, "b", 1]), "{'b', 1, 2}"),
+        (Failure("E", "message"), "failure E"),
+        (datetime.date(2024, 2, 29), "2024-02-29"),
+        ([1, 2], "a list"),
         (((((((((1,),),),),),),),), "((((((((1))))))))"),
         ((((((((((1,),),),),),),),),), "((((((((a tuple))))))))"),
     ],
@@ -193,6 +202,7 @@ def test_words_of_more_than_64_patterns_of_digits_are_split_into_letters(pattern
     ("values", "names", "determined"),
     [
         ([*LETTERS, None], ["checksum", *OUTSIDE, *ENDS_OF_TWO], True),
+        ([*LETTERS, "abc", "a"], ["checksum", *OUTSIDE, "length", 0, 1, 2, -1, -2, -3], True),
         ([a.encode() for a in LETTERS], ENDS_OF_TWO, True),
         ([a.encode() * 9 for a in LETTERS], ["length", *range(8), *range(-1, -9, -1)], False),
         ([*map(str, range(65))], ["checksum", *OF_DIGITS, "pattern", "numbers"], True),
@@ -225,8 +235,10 @@ def test_words_have_the_parts_of_their_kind(values, names, determined):
     ],
 )
 def test_values_of_json_are_looked_at_where_they_have_parts(write, is_looked_at):
-    names, _ = features_of(list(map(write, LETTERS)))
-    assert ("value" in names) == is_looked_at
+    texts = list(map(write, LETTERS))
+    for others in ([], ["!", "~"], [None, b"a", "[[["]):  # words beside them
+        names, _ = features_of([*texts, *others])
+        assert ("value" in names) == is_looked_at
 
 
 def test_more_than_64_different_words_are_split_into_parts():
