@@ -200,14 +200,22 @@ def test_columns_of_presence_come_before_lengths_of_mappings_among_the_others():
     assert others == ["key 'a'", "length of key 'b'", "key 'b'.key 'c'"]
 
 
-@pytest.mark.parametrize("one", [lambda inside: [inside], lambda inside: {"a": inside}])
+@pytest.mark.parametrize(
+    "one",
+    [
+        lambda inside, i: [inside],
+        lambda inside, i: {"a": inside},
+        lambda inside, i: [inside] + [0] * i,  # of varying length
+        lambda inside, i: {"a": inside, f"b{i}": 0},
+    ],
+)
 def test_eight_levels_of_nesting_are_looked_at(one):
     for levels in (8, 9):
-        outputs = [1, 2]
+        outputs = [1, 2, 1, 2]
         for _ in range(levels):
-            outputs = list(map(one, outputs))
+            outputs = [one(inside, i // 2) for i, inside in enumerate(outputs)]
         layout = learn_layout(outputs * 3)
-        first, second = layout.encode(outputs).tolist()
+        first, second, *_ = map(repr, layout.encode(outputs).tolist())
         assert (first != second) == (levels == 8)
         assert bool(layout.left_out) == (levels == 9)
 
