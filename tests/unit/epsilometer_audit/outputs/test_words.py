@@ -110,6 +110,7 @@ def test_brackets_take_a_third_of_a_line():
         (np.True_, "True"),
         (None, "None"),
         ("a", "'a'"),
+        ("a" * 500, f"'{'a' * 24}...{'a' * 11}'"),  # 40 letters
         ((1, "a", ()), "(1, 'a', ())"),
         (frozenset([2, "b", 1]), "{'b', 1, 2}"),
         (Failure("E", "message"), "failure E"),
@@ -273,22 +274,23 @@ def test_parts_of_texts_are_the_same_beside_missing_ones():
 LONG = [i * "a" for i in range(70, 80)]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (words.listed("is ", []), "is nothing"),
-        (words.listed("is ", ["a"]), "is a"),
-        (words.listed("is ", ["a", "b", "c"]), "is a, b or c"),
-        (words.listed("is ", ["a", "b", "c"], " and "), "is a and b or c"),
-        (words.listed("is ", ["a", "b", "c"], unit=" letters", most=1), "is a or 2 more letters"),
-        (words.listed("is ", ["a", "b", "c"], most=2), "is a, b or 1 more"),
-        (words.listed("is ", ["a"], most=1, more=7), "is a or 7 more"),
-        (words.listed("is ", ["a" * 200, "b"]), f"is {'a' * 200} or 1 more"),
-        (words.listed("is ", LONG), f"is {LONG[0]}, {LONG[1]} or 8 more"),
-    ],
-)
-def test_a_list_names_what_fits_a_line_and_how_many_are_left(text, expected):
-    assert text == expected
+LISTS = [  # items, how they are listed, and the text
+    ([], {}, "is nothing"),
+    (["a"], {}, "is a"),
+    (["a", "b", "c"], {}, "is a, b or c"),
+    (["a", "b", "c"], {"comma": " and "}, "is a and b or c"),
+    (["a", "b", "c"], {"unit": " letters", "most": 1}, "is a or 2 more letters"),
+    (["a", "b", "c"], {"most": 2}, "is a, b or 1 more"),
+    (["a"], {"most": 1, "more": 7}, "is a or 7 more"),
+    (["a" * 200, "b"], {}, f"is {'a' * 200} or 1 more"),
+    (["a" * 200], {}, f"is {'a' * 200}"),
+    (LONG, {}, f"is {LONG[0]}, {LONG[1]} or 8 more"),
+]
+
+
+@pytest.mark.parametrize(("items", "options", "text"), LISTS)
+def test_a_list_names_what_fits_a_line_and_how_many_are_left(items, options, text):
+    assert words.listed("is ", items, **options) == text
 
 
 def test_a_list_names_what_fits_a_line_to_its_last_character():
