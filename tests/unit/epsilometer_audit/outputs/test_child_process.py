@@ -224,8 +224,10 @@ def test_a_child_ends_with_the_process_that_waits_for_it(folder):
         return 0
 
     if (parent := os.fork()) == 0:
-        answered(waits)
-        os._exit(0)
+        try:
+            answered(waits)
+        finally:  # also of its child, if that outlives it
+            os._exit(0)
     pid = pid_in(folder / "pid")
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
