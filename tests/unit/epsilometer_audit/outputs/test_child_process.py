@@ -1,12 +1,14 @@
 """Mechanisms that end their process, or never return: never exit code 0, and always an end."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -185,6 +187,18 @@ def test_a_limit_outside_of_another_goes_on_when_that_ends():
         left, again = signal.getitimer(signal.ITIMER_REAL)
         assert 0 < left <= before[0] - 0.05
         assert again == before[1] > 0
+
+
+def test_there_is_no_limit_at_infinity_or_outside_of_the_main_thread():
+    def sleeps():
+        with ends_after(0.01):
+            time.sleep(0.03)
+            return signal.getitimer(signal.ITIMER_REAL)
+
+    with ends_after(math.inf):
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(sleeps).result() == (0, 0)
 
 
 def survives(interruptions):
