@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -194,6 +195,19 @@ def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
             root = root.parent
         return {**file_digests(file, root), **digests}
     code = getattr(inner, "__code__", None)
-    text = code.co_code + repr(code.co_consts).encode() if code else repr(inner).encode()
-    digests[getattr(inner, "__qualname__", "code")] = hashlib.sha256(text).hexdigest()
+    text = _text_of_code(code) if code else repr(inner)
+    digests[getattr(inner, "__qualname__", "code")] = hashlib.sha256(text.encode()).hexdigest()
     return digests
+
+
+def _text_of_code(code: CodeType) -> str:
+    """Return what code does, with the functions in it, as a text: equal in every process."""
+    constants = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):  # which would name its place in memory
+            constants.append(_text_of_code(constant))
+        elif isinstance(constant, frozenset):  # in an order of this process
+            constants.append(f"a set of {sorted(map(repr, constant))}")
+        else:
+            constants.append(repr(constant))
+    return repr((code.co_code, code.co_names, constants))

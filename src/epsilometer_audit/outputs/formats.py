@@ -21,8 +21,8 @@ def percent_sure(alpha: float) -> str:
     ('95', '99.9', '99.999985')
     """
     missing = 100 * Decimal(str(alpha))
-    digit = Decimal(1).scaleb(min(-2, missing.adjusted() - 1))  # the second digit of alpha
-    kept = _EXACT.subtract(Decimal(100), missing.quantize(digit, ROUND_UP))
+    place = min(-2, missing.adjusted() - 1)  # of the second digit of alpha
+    kept = _EXACT.subtract(Decimal(100), missing.quantize(Decimal(f"1e{place}"), ROUND_UP))
     return f"{kept:f}".rstrip("0").rstrip(".")
 
 

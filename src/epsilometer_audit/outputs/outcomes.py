@@ -49,7 +49,6 @@ from epsilometer_audit.outputs.reals import NONE, Array
 from epsilometer_audit.outputs.shapes import COLUMNS, Part, parts_of, raw, typical
 from epsilometer_audit.outputs.words import Other, Step, Word
 
-_PLAIN = ("text", "pattern")  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
 _SMALL = 1 << 20  # numbers, 8 MB
 
@@ -150,15 +149,15 @@ def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
     if not columns:
         return None
     shape: list[int] = []
-    for kind, key in columns[-1].path:
-        if kind != "entry" or not isinstance(key, int):
+    for _, key in columns[-1].path:
+        if not isinstance(key, int) or key < 0:
             return None
         shape.append(key + 1)
     if math.prod(shape) != len(columns):
         return None
     for index, column in zip(np.ndindex(*shape), columns, strict=True):
         path = tuple(("entry", i) for i in index)
-        if column.path != path or column.kind != "number" or column.optional:
+        if column.path != path or column.kind != "number":
             return None
     return tuple(shape)
 
@@ -254,7 +253,7 @@ class Layout:
             encoded = reals.as_numbers(values)
             numbers = encoded.whole if self.whole else self._signed(encoded.floats)
             if len(self.columns) == 1:
-                return numbers.reshape(-1)
+                return numbers.reshape(len(values))
             numbers = numbers.reshape(len(values), -1)
             return np.asfortranarray(numbers) if numbers.size <= _SMALL else numbers
         defaults = [column.default(self.whole) for column in self.columns]
@@ -264,7 +263,7 @@ class Layout:
             _fill(list(enumerate(self.columns)), 0, values, None, table)
         if not self.whole:
             table = self._signed(table)
-        return table.reshape(-1) if len(self.columns) == 1 else table
+        return table[:, 0] if len(self.columns) == 1 else table
 
     def _signed(self, numbers: Array) -> Array:
         """Return reals with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""
@@ -327,9 +326,7 @@ class Layout:
             plain["parts"] = [self.plain(part) for part in view.parts]
             return plain
         columns: Sequence[Column] = self.columns
-        if view.kind == "bit":
-            columns = self.columns[:1]
-        elif view.kind in ("output", "entry", "low bit", "remainder") and view.inner is None:
+        if view.kind in ("output", "entry", "low bit", "remainder") and view.inner is None:
             columns = [self.columns[view.entry]]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]
@@ -415,9 +412,8 @@ def learn_layout(*batches: object, as_reals: bool = False) -> Layout:
     columns = _chosen(candidates)
     if len(columns) < len(candidates):
         notes.append(f"{len(columns):,} of {len(candidates):,} columns of outputs are looked at")
-    entries = sum(column.kind != "word" for column in columns)
-    if entries > PAIRED:
-        left = f"of {entries:,} entries the first {PAIRED:,} are looked at together"
+    if len(columns) > PAIRED:
+        left = f"of {len(columns):,} entries the first {PAIRED:,} are looked at together"
         notes.append(f"{left}, all one by one")
     return Layout(kind, tuple(columns), tuple(dict.fromkeys(notes)), as_reals)
 
@@ -456,7 +452,7 @@ def _columns(
             count=count,
             rank=2 if keyed else 0,  # a key says more than the number of keys
         )
-    if last_step == "character" or path[-1:] == (_PLAIN,):
+    if last_step == "character":
         return
     for part in parts:
         for step in part.steps(place, notes):
@@ -509,7 +505,7 @@ def _without_members(candidates: list[Column]) -> list[Column]:
 def _chosen(candidates: list[Column]) -> list[Column]:
     """Return 256 columns at most, lengths and types first, then presence, then the others."""
     chosen = candidates
-    if len(candidates) > COLUMNS and shape_of(candidates) is None:
+    if shape_of(candidates) is None:
         order = range(len(candidates))
         first = sorted(order, key=lambda i: (candidates[i].rank > 0, -candidates[i].count))
         chosen = [candidates[i] for i in sorted(first[:COLUMNS])]

@@ -196,9 +196,8 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
         texts = set()
     elif texts:
         steps += [("text", "first number"), ("text", "last number")]
-        with suppress(ValueError, RecursionError):
-            if isinstance(json.loads(min(texts)), (dict, list)):
-                steps.append(("text", "value"))
+        if any(map(_has_entries, texts)):
+            steps.append(("text", "value"))
     longest = max(map(len, [*texts, *binary]), default=0)
     if longest:
         steps.append(("text", "length"))
@@ -244,6 +243,15 @@ def _pattern(text: str) -> str:
         return pattern
 
     return _NUMBER.sub(digits, text)
+
+
+def _has_entries(text: str) -> bool:
+    """Return whether a text is an object or an array in JSON."""
+    if text.lstrip().startswith(("{", "[")):
+        with suppress(ValueError, RecursionError):
+            json.loads(text)
+            return True
+    return False
 
 
 def _numbers(text: str) -> tuple[Any, ...]:

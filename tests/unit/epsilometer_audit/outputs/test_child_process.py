@@ -1,12 +1,14 @@
 """Mechanisms that end their process, or never return: never exit code 0, and always an end."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -113,16 +115,47 @@ def test_calls_of_a_file_of_audits_end(capfd):
     assert "2 failed, 1 not refuted" in out
 
 
-def test_the_exit_code_of_a_function_is_that_of_its_child():
+def answer_of(run):
+    """Return what `answered` does in this process, and end its child."""
     before = signal.getsignal(signal.SIGINT)
     process = os.getpid()
+    code = 99
     try:
-        code = answered(lambda: 3)
+        code = answered(run)
+    finally:
         if os.getpid() != process:
             os._exit(code)
-    finally:
         signal.signal(signal.SIGINT, before)
-    assert code == 3
+    return code
+
+
+def test_the_exit_code_of_a_function_is_that_of_its_child():
+    assert answer_of(lambda: 3) == 3
+
+
+def test_the_exit_code_of_a_copy_of_the_child_does_not_count():
+    def copies():
+        if os.fork() == 0:
+            return 5
+        os.wait()
+        return 3
+
+    assert answer_of(copies) == 3
+
+
+def test_code_that_cannot_be_interrupted_is_ended_after_some_patience(monkeypatch):
+    def waits(seconds):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})  # as compiled code does
+        with suppress(OverdueError), ends_after(0.02):
+            time.sleep(seconds)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        return 3
+
+    assert answer_of(lambda: waits(0.1)) == 3
+    monkeypatch.setattr("epsilometer_audit.outputs.child_process._PATIENCE", 0.02)
+    words = answer_of(lambda: waits(5))
+    assert words.startswith("the audit ended before its verdict: the mechanism did not return")
+    assert "could not be interrupted (test_child_process.py:" in words
 
 
 def test_a_call_in_python_ends():
@@ -143,6 +176,76 @@ def test_the_nearer_of_two_limits_ends_a_block():
             time.sleep(1)
         time.sleep(1)
         pytest.fail("the outer limit was lost")
+
+
+def test_a_limit_outside_of_another_goes_on_when_that_ends():
+    """With what is left of its time, and its later interruptions."""
+    with ends_after(9.0):
+        before = signal.getitimer(signal.ITIMER_REAL)
+        with suppress(OverdueError), ends_after(0.05):
+            time.sleep(5)
+        left, again = signal.getitimer(signal.ITIMER_REAL)
+        assert 0 < left <= before[0] - 0.05
+        assert again == before[1] > 0
+
+
+def test_there_is_no_limit_at_infinity_or_outside_of_the_main_thread():
+    def sleeps():
+        with ends_after(0.01):
+            time.sleep(0.03)
+            return signal.getitimer(signal.ITIMER_REAL)
+
+    with ends_after(math.inf):
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(sleeps).result() == (0, 0)
+
+
+def survives(interruptions):
+    """Sleep, in spite of so many interruptions."""
+    for _ in range(interruptions):
+        with suppress(OverdueError):
+            time.sleep(5)
+
+
+def test_a_limit_that_passed_in_a_block_with_a_limit_of_its_own_ends_the_rest():
+    def rest():
+        with ends_after(0.02):
+            survives(1)
+            time.sleep(0.1)
+        time.sleep(5)
+
+    began = time.monotonic()
+    with pytest.raises(OverdueError) as raised, ends_after(0.08):
+        rest()
+    assert raised.value.args == (0.08,)
+    assert time.monotonic() - began < 4
+
+
+def test_code_that_survives_interruptions_is_interrupted_again(monkeypatch):
+    monkeypatch.setattr("epsilometer_audit.outputs.child_process._AGAIN", 0.02)
+    began = time.monotonic()
+    with suppress(OverdueError), ends_after(0.02):
+        survives(3)
+        time.sleep(5)
+    assert time.monotonic() - began < 4
+
+
+def test_a_child_ends_with_the_process_that_waits_for_it(folder):
+    def waits():
+        (folder / "pid").write_text(str(os.getpid()))
+        time.sleep(20)
+        return 0
+
+    if (parent := os.fork()) == 0:
+        try:
+            answered(waits)
+        finally:  # also of its child, if that outlives it
+            os._exit(0)
+    pid = pid_in(folder / "pid")
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    assert until(lambda: gone(pid), 10)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

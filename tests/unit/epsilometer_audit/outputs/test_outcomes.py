@@ -5,6 +5,7 @@ Equal numbers are equal outputs, whatever their types.
 
 import datetime
 import enum
+import itertools
 import math
 import pickle
 import struct
@@ -75,6 +76,7 @@ KINDS = {
         "entry 0.entry 0, entry 0.entry 1, entry 1.entry 0, entry 1.entry 1",
         [[1.0, 0.0, 0.0, 1.0], [0.0] * 4],
     ),
+    "vectors of one": ([[1], [2]], "vectors of 1 integers", "entry 0", [1, 2]),
     "lists": (
         [[1], [], [1, 2]],
         "sequences of varying length",
@@ -124,7 +126,7 @@ def test_every_kind_has_its_columns(name):
     assert ", ".join(names_of(layout)) == names
     encoded = layout.encode(outputs)
     np.testing.assert_array_equal(encoded, table)
-    assert encoded.dtype == (np.int64 if layout.whole else np.float64)
+    assert encoded.dtype == np.array(table).dtype  # whole numbers where all are
     assert pickle.loads(pickle.dumps(LAYOUTS[name])) == layout  # noqa: S301
     np.testing.assert_array_equal(layout.encode(list(outputs)), encoded)
 
@@ -136,6 +138,10 @@ def test_every_kind_has_its_columns(name):
         ([0.5], [1, None, "a", {}], [1, NAN, NAN, NAN]),
         (["a", "b"], ["b", "c", None, 5], [1, 2, 2, 2]),
         (np.zeros((2, 2)), [[1], 5], [[1, NAN], [NAN, NAN]]),
+        (np.zeros((2, 2)), np.array([[1, 2, 3]]), [[1, 2]]),
+        ([0.5], np.ones((2, 2)), [NAN, NAN]),
+        ([{0: 1, 1: 2}], np.ones((1, 2)), [[NONE, NONE]]),
+        ([("a", "b")], np.ones((1, 2)), [[1, 1]]),
     ],
 )
 def test_outputs_of_another_kind_are_another_word_or_no_number(learned, outputs, encoded):
@@ -168,11 +174,57 @@ def test_large_arrays_of_numbers_are_not_copied(monkeypatch):
         ([0.5, 1.5, 2.5], [[(0,), (1,), (2,)]]),
         ([0.5, 1.5], []),  # two only
         ([[1, 2, 3]], []),  # one row only
+        ([1, "a", 2], []),
         ({"a": [1, 2, 3], "b": 4, "c": [[5, 6], [7, 8]]}, [[(0,), (1,), (2,)], [(4, 5), (6, 7)]]),
     ],
 )
 def test_three_numbers_of_a_sequence_or_more_are_a_group(output, groups):
     assert learn_layout([output] * 3).groups == groups
+
+
+def test_a_layout_knows_its_columns_of_reals_and_those_without_words():
+    outputs = [(1, 0.5, "a", 2**70, {"b": 1}), (2, 1.5, "b", 2**70 + 1, {"b": None})]
+    layout = learn_layout(outputs)
+    names = names_of(layout)
+    words = ["word of entry 2", "word of entry 4.key 'b'"]
+    numbers = ["entry 0", "entry 1", "entry 3", "entry 3 less its nearest real", "entry 4.key 'b'"]
+    assert sorted(names) == sorted(numbers + words)
+    assert [names[i] for i in layout.reals] == ["entry 1", "entry 3"]
+    assert [names[i] for i in layout.numbers] == numbers
+
+
+def test_columns_of_presence_come_before_lengths_of_mappings_among_the_others():
+    layout = learn_layout([{"a": 1, "b": {"c": 1}}, {"a": 2, "b": {}}])
+    present, *others = names_of(layout)
+    assert present == "key 'b'.key 'c' present"
+    assert others == ["key 'a'", "length of key 'b'", "key 'b'.key 'c'"]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        lambda inside, i: [inside],
+        lambda inside, i: {"a": inside},
+        lambda inside, i: [inside] + [0] * i,  # of varying length
+        lambda inside, i: {"a": inside, f"b{i}": 0},
+    ],
+)
+def test_eight_levels_of_nesting_are_looked_at(one):
+    for levels in (8, 9):
+        outputs = [1, 2, 1, 2]
+        for _ in range(levels):
+            outputs = [one(inside, i // 2) for i, inside in enumerate(outputs)]
+        layout = learn_layout(outputs * 3)
+        first, second, *_ = map(repr, layout.encode(outputs).tolist())
+        assert (first != second) == (levels == 8)
+        assert bool(layout.left_out) == (levels == 9)
+
+
+def test_keys_below_zero_are_no_places_of_an_array():
+    outputs = [{"a": 1, "b": 2, "c": 3, -3: {-3: i}} for i in range(3)]
+    layout = learn_layout(outputs)  # as many columns as the product of -3 + 1 and -3 + 1
+    assert layout.kind == "mappings"
+    assert layout.encode(outputs)[:, -1].tolist() == [0, 1, 2]
 
 
 ITSELF: list = []
@@ -305,6 +357,12 @@ def test_a_vector_of_numbers_has_all_its_columns():
     assert layout.encode(np.zeros((2, 300))).shape == (2, 300)
 
 
+def test_of_more_than_1024_columns_not_all_are_looked_at_together():
+    assert learn_layout(np.zeros((3, 1024))).left_out == ()
+    (note,) = learn_layout(np.zeros((3, 1025))).left_out
+    assert note == "of 1,025 entries the first 1,024 are looked at together, all one by one"
+
+
 def test_of_many_columns_the_rarest_members_of_sequences_go_first():
     outputs = [[f"m{i}" for i in range(size)] + ["w"] * (250 - size) for size in range(1, 21)]
     layout = learn_layout(outputs)
@@ -335,6 +393,15 @@ def test_of_many_columns_lengths_and_types_stay_however_rare():
 )
 def test_ignored_parts_of_outputs_are_noted(output, words):
     assert words in "; ".join(learn_layout([output] * 5).left_out)
+
+
+@pytest.mark.parametrize("one", [lambda text: text, lambda text: {"a": text}])
+def test_last_digits_of_numbers_at_the_ends_of_texts_are_not_noted(one):
+    """Letters and a checksum tell the texts apart, too."""
+    texts = [f"{a}{b}2{'0' * 400}" for a in "abcdefgh" for b in "abcdefghi"]
+    layout = learn_layout(list(map(one, texts)))
+    assert any(column.path[-1:] == (("text", "first number"),) for column in layout.columns)
+    assert not any("numbers of" in note for note in layout.left_out)
 
 
 def test_ignored_members_of_sets_are_noted():
@@ -399,6 +466,8 @@ MIXED = [0.5, None, "a", 1.5]
 SOME = ["a", "b", "a", None, Failure("E"), "c"]
 PARTS = [{"a": 1, "b": [1, 2]}, {"a": 3.5, "c": "w"}, {"a": 2, "b": [1]}]
 PLACES = {name: i for i, name in enumerate(names_of(learn_layout(PARTS)))}
+LENGTHS = [(1,), (1, 2), None]
+PAIRS = [(1, 2), (3, 4)]
 BIT = tuple(Table((i,), ((1,),), (0.0, 1.0, 0.0)) for i in range(3))
 EVEN = [(i, i) for i in range(0, 18, 2)]
 WORDS = [  # outputs, an event of them, its words
@@ -407,7 +476,28 @@ WORDS = [  # outputs, an event of them, its words
         event((None, -1.0), (0.5, 2.0), missing=True),
         "output <= -1.0 or 0.5 <= output <= 2.0 or output is NaN",
     ),
+    (
+        NUMBERS,
+        event(*EVEN, missing=True),
+        "output = 0 or output = 2 or output = 4 or output is NaN or 6 more ranges",
+    ),
     (NUMBERS, event(), "no output"),
+    (NUMBERS, event((None, None)), "output is not NaN"),
+    (MIXED, entry(0, (None, None)), "output is a number"),
+    (LENGTHS, entry(1, (None, None)), "output has a length"),
+    (LENGTHS, entry(1, (2, None), missing=True), "length >= 2 or output has no length"),
+    (
+        NUMBERS,
+        event(*EVEN[:5], kind="remainder", modulus=10),
+        "output modulo 10 = 0 or output modulo 10 = 2 or output modulo 10 = 4 or 2 more ranges",
+    ),
+    (PAIRS, event((1, 1), kind="equal", other=1), "entry 0 = entry 1"),
+    (
+        PAIRS,
+        event((1, 1), kind="all", parts=(entry(0, (1, 1)), entry(1, (4, 4)))),
+        "entry 0 = 1 and entry 1 = 4",
+    ),
+    (PAIRS, event((1, 1), kind="row", rows=[(NONE, 1)]), "output is (none, 1)"),
     ([1, 5], event((1, 1), kind="bit", entry=3), "bit 3 of output = 1"),
     ([1, 5], event((None, 1.5), kind="score", tables=BIT), "score of 3 bits <= 1.5"),
     (SOME, event((2, 2), (4, None)), "output is not 'a', 'b' or None"),
@@ -429,6 +519,12 @@ WORDS = [  # outputs, an event of them, its words
         entry(PLACES["key 'b'.entry 1"], missing=True),
         "key 'b'.entry 1 is missing or is not a number",
     ),
+    (
+        PARTS,
+        entry(PLACES["key 'b'.entry 1"], *[(i, i) for i in range(5)], missing=True),
+        "key 'b'.entry 1 = 0 or key 'b'.entry 1 = 1 or key 'b'.entry 1 = 2 or key 'b'.entry 1 is "
+        "missing or is not a number or 2 more ranges",
+    ),
     ([{"a", 5}, {"a"}, set()], entry(1, (0, 0)), "5 is missing"),
     ([(1, 2), None, 5, Point(1, 2)], entry(0, (1, 2)), "output is a mapping or a sequence"),
     (
@@ -438,7 +534,7 @@ WORDS = [  # outputs, an event of them, its words
     ),
     (
         [(i, "abcde"[i]) for i in range(5)],
-        event((1, 1), kind="row", rows=[(1, 0), (5, 9)]),
+        event((1, 1), kind="row", rows=[(1, 0), (5, 5)]),
         "(entry 0, entry 1) is (1, 'a') or (5, not 'a', 'b', 'c' or 2 more)",
     ),
     ([{"a"}, {"b"}], event((1, 1), kind="row", rows=[(1, 0)]), "('a', 'b') is (present, missing)"),
@@ -448,6 +544,51 @@ WORDS = [  # outputs, an event of them, its words
 @pytest.mark.parametrize(("outputs", "event", "words"), WORDS)
 def test_words_of_events(outputs, event, words):
     assert learn_layout(outputs).text(event) == words
+
+
+def in_words(names):
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+@pytest.mark.parametrize(
+    ("outputs", "place", "names"),
+    [
+        (["a", "a", "a", "b", "b", None], "output", ["'a'", "'b'", "None", "any other"]),
+        ([{"a"}, set()], "'a'", ["missing", "present"]),
+    ],
+)
+def test_an_event_of_codes_names_those_in_its_ranges_or_all_others(outputs, place, names):
+    layout = learn_layout(outputs)
+    ends = [None, -2, -0.5, 0, 0.5, 1, 2, 3, 3.5, 9]
+    for first, last in itertools.product(ends, ends):
+        inside = []
+        outside = []
+        for code, name in enumerate(names):
+            is_inside = (first is None or first <= code) and (last is None or code <= last)
+            (inside if is_inside else outside).append(name)
+        if not inside or not outside:
+            text = "any output" if inside else "no output"
+        elif "any other" in inside:
+            text = f"{place} is not {in_words(outside)}"
+        else:
+            text = f"{place} is {in_words(inside)}"
+        assert layout.text(entry(0, (first, last))) == text
+
+
+@pytest.mark.parametrize(
+    ("view", "name"),
+    [
+        (View("entry", 1), "entry 0"),
+        (View("entry", 2), "entry 1"),
+        (View("score", tables=(Table((0, 1), ((), ()), ((0.0,),)),)), "a score of 2 entries"),
+        (View("difference", 1, other=2), "entry 0 - entry 1"),
+    ],
+)
+def test_the_number_of_an_event_is_that_of_a_place(view, name):
+    layout = learn_layout([(1, "a"), (2, "b"), (3,)])
+    assert names_of(layout)[:3] == ["length", "entry 0", "word of entry 1"]
+    assert layout.number_of(Event((), False, view)) == name
 
 
 ends = st.one_of(st.none(), st.floats(allow_nan=False), st.integers(-3, 2**64))
@@ -471,9 +612,36 @@ def test_words_fit_a_line(name, ranges, missing, kind, i, rows):
     assert "\n" not in words
 
 
-def test_an_event_in_json_names_its_column_where_there_are_several():
-    one, two = learn_layout([1, 2]), learn_layout([(1, "a"), (2, "b")])
-    assert "columns" not in one.plain(event((1, 1)))
-    plain_event = two.plain(entry(1, (1, 1)))
-    assert plain_event["columns"] == ["word of entry 1"]
-    assert plain_event["words"] == {"word of entry 1": ["'a'", "'b'"]}
+READ = {  # views of pairs of a number and a word: the columns that an event of them names
+    View("entry", 0): "first",
+    View("entry", 1): "second",
+    View("low bit", 0): "first",
+    View("remainder", 0, modulus=2): "first",
+    View("remainder", modulus=2, inner=View("difference", 0, other=1)): "both",
+    View("bit", 3, inner=View("entry", 1)): "both",
+    View("score", tables=BIT[:2]): "both",
+    View("equal", 0, other=1): "both",
+}
+
+
+@pytest.mark.parametrize("view", READ)
+def test_an_event_in_json_names_the_columns_that_it_reads_where_there_are_several(view):
+    layout = learn_layout([(1, "a"), (2, "b")])
+    columns = {"first": ["entry 0"], "second": ["word of entry 1"]}.get(
+        READ[view], names_of(layout)
+    )
+    codes = {} if READ[view] == "first" else {"words": {"word of entry 1": ["'a'", "'b'"]}}
+    expected = {**Event((), False, view).to_plain(), "columns": columns, **codes}
+    assert layout.plain(Event((), False, view)) == expected
+    conjunction = View("all", parts=(Event((), False, view), entry(0, (1, 1))))
+    first, second = layout.plain(Event(((1, 1),), view=conjunction))["parts"]
+    assert first == expected
+    assert second["columns"] == ["entry 0"]
+
+
+@pytest.mark.parametrize("view", [View(), View("bit", 1)])
+def test_an_event_in_json_names_no_column_where_there_is_one(view):
+    one = Event(((1, 1),), view=view)
+    assert learn_layout([1, 2]).plain(one) == one.to_plain()
+    coded = learn_layout(["b", "a", "b"]).plain(one)
+    assert coded == {**one.to_plain(), "words": {"word": ["'b'", "'a'"]}}
