@@ -237,7 +237,7 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
     forms = forms_of(values, depth)
     if forms == {"word"}:
         return Coded.of(values)
-    if forms == {"number"} and depth:
+    if forms == {"number"}:
         array = array_of(values)
         return values if array is None else array
     if forms == {"sequence"}:

@@ -2,14 +2,22 @@
 
 import json
 import math
+from fractions import Fraction
 from itertools import chain
 
 import numpy as np
 import pytest
 
 from epsilometer_audit.outputs.outcomes import learn_layout
-from epsilometer_audit.outputs.shapes import COLUMNS, Coded, joined, recorded_pair
-from epsilometer_audit.outputs.words import DEPTH
+from epsilometer_audit.outputs.shapes import (
+    COLUMNS,
+    Coded,
+    joined,
+    listing,
+    parts_of,
+    recorded_pair,
+)
+from epsilometer_audit.outputs.words import DEPTH, MANY
 
 WHOLE = np.array([0, 1, 2**40])
 REALS = np.array([math.nan, -0.0, 0.5])
@@ -25,6 +33,14 @@ def test_calls_are_joined_by_value():
     assert truths.dtype == np.int64
 
 
+@pytest.mark.parametrize(
+    "shapes", [((), (3,)), ((3,), (4,)), ((3,), (3, 1)), ((3, 2), (3, 4)), ((3, 2), (4, 2))]
+)
+def test_calls_of_arrays_of_different_shapes_are_joined(shapes):
+    calls = [np.arange(2 * math.prod(shape)).reshape(2, *shape) for shape in shapes]
+    assert listing(joined(calls)) == [*chain(*map(listing, calls))]
+
+
 def test_words_of_several_calls_are_joined_by_value():
     batches = [["a", "b", None], ["c", "a"], [None, "c", "c"]]
     together = Coded.joined([Coded.of(batch) for batch in batches])
@@ -38,6 +54,47 @@ def test_of_more_entries_than_there_are_columns_some_are_looked_at(entries, note
     assert ("entries of output" in str(layout.left_out)) == noted
     columns = [column for column in layout.columns if column.name.startswith("word of entry")]
     assert len(columns) == COLUMNS
+
+
+@pytest.mark.parametrize("last", [0.5, 2**70, Fraction(1, 3), True])
+def test_all_entries_of_numbers_are_looked_at(last):
+    layout = learn_layout([[0.5] * COLUMNS + [last]] * 3)
+    assert "entries" not in str(layout.left_out)
+    assert [column.kind for column in layout.columns].count("number") >= COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("different", "times", "coded"),
+    [(MANY, 1, MANY), (MANY + 1, 1, 0), (MANY + 1, 2, 0), (MANY + 1, 3, MANY + 1)],
+)
+def test_of_many_words_or_keys_those_that_come_thrice_have_a_code_or_a_column(
+    different, times, coded
+):
+    names = [f"k{i}" for i in range(different)] * times
+    (words,) = parts_of(names, 0)
+    assert len(words.frequent) == coded
+    (mappings,) = parts_of([{name: 0} for name in names], 0)
+    steps = mappings.steps("", notes := [])
+    assert [kind for kind, _ in steps].count("key") == coded
+    assert bool(notes) == (coded < different)
+
+
+REACHED = {  # by form, an output and the steps that lead into it
+    "number": (5, []),
+    "word": ("ab", [("character", 0), ("text", "length")]),
+    "sequence": (("a", "b"), [("entry", 0), ("listed", "a")]),
+    "mapping": ({"a": 1}, [("key", "a"), ("part", "order of keys")]),
+    "set": ({"a"}, [("member", "a")]),
+}
+STEPS = [step for _, steps in REACHED.values() for step in steps]
+
+
+@pytest.mark.parametrize("form", REACHED)
+def test_a_step_leads_into_outputs_of_its_form_only(form):
+    output, steps = REACHED[form]
+    (part,) = parts_of([output, output], 0)
+    assert part.form == form
+    assert [step for step in STEPS if len(part.inner(step)[1])] == steps
 
 
 def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
@@ -58,11 +115,12 @@ def test_columns_of_a_call_are_listed_as_they_were(output):
     assert values[1:].tolist() == values[np.array([0, 2])].tolist() == [output] * 2
 
 
+@pytest.mark.parametrize("within", [lambda output: ("a", output), lambda output: {"a": output}])
 @pytest.mark.parametrize("depth", [1, DEPTH, DEPTH + 1])
-def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth):
+def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth, within):
     outputs = [0, 1, 2]
     for _ in range(depth):
-        outputs = [("a", output) for output in outputs]
+        outputs = [*map(within, outputs)]
     layout = learn_layout(joined([outputs]))
     assert layout == learn_layout(outputs)
     assert bool(layout.left_out) == (depth > DEPTH)
