@@ -234,11 +234,11 @@ def test_a_bad_file_of_outputs_is_an_error(paths, how, words):
 
 
 def test_another_file_is_suggested_where_there_is_none_of_this_name_and_another():
-    with pytest.raises(ArgumentError, match="No such file or directory$"):
+    with pytest.raises(ArgumentError, match=r"No such file or directory$"):
         read(["god.csv"])
     Path("good.csv").touch()
     Path("god.csv").mkdir()
-    with pytest.raises(ArgumentError, match="Is a directory$"):
+    with pytest.raises(ArgumentError, match=r"Is a directory$"):
         read(["god.csv"])
 
 

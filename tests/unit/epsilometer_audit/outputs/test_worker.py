@@ -197,7 +197,7 @@ def test_a_reply_of_more_than_2_gigabytes_is_an_error():
     reply = Reply(2, failures=False, data=Huge())
     reply.feed(b"1\n")
     assert not reply.complete
-    with pytest.raises(MechanismError, match="^sends more than 2 GB for 2 outputs; fewer draws"):
+    with pytest.raises(MechanismError, match=r"^sends more than 2 GB for 2 outputs; fewer draws"):
         reply.feed(b"2")
 
 
@@ -304,7 +304,7 @@ def test_a_batch_may_take_60_seconds_unless_more_are_allowed(maker, monkeypatch)
     ticks = itertools.chain([0.0], itertools.repeat(60.1))
     clock = types.SimpleNamespace(monotonic=lambda: next(ticks))
     monkeypatch.setattr("epsilometer_audit.outputs.worker.time", clock)
-    with pytest.raises((ArgumentError, MechanismError), match="hangs .*, for 60 s a batch"):
+    with pytest.raises((ArgumentError, MechanismError), match=r"hangs .*, for 60 s a batch"):
         MAKERS[maker]()
 
 
