@@ -30,7 +30,6 @@ NUMBER = re.compile(  # as a user, C or awk writes it
 _LIMITS = np.iinfo(np.int64)
 NONE = int(_LIMITS.min)
 """The code for a missing number in a table of whole numbers."""
-_DOUBLE = 8  # bytes
 _BELOW = np.nextafter(2.0**63, 0)  # the greatest real in int64
 _LONG = 4000  # digits, of which Python makes an integer
 
@@ -113,7 +112,7 @@ def are_whole(values: Values) -> bool:
 
 def _of_array(values: Array) -> Numbers:
     kind = values.dtype.kind
-    if kind == "f" and (values.dtype.itemsize <= _DOUBLE or not values.size):
+    if kind == "f" and (np.can_cast(values.dtype, np.float64) or not values.size):
         return Numbers(values.astype(np.float64, copy=False))
     if kind in "bi" or (kind == "u" and not (values > _LIMITS.max).any()):
         return Numbers(values.astype(np.int64, copy=False))

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ _PLAIN_NUMBER = re.compile(  # without leading zeros
 _WHOLE = re.compile(r"[+-]?\d+")
 _TEXTS = {str, type(None)}
 _NUMBERS = {int, float, type(None)}
-_DIGITS = 15  # that a real holds
+_DIGITS = sys.float_info.dig  # that a real holds
 _EMPTY_TEXT = re.compile(r'(?<![^,\r\n])""(?=[,\r\n]|$)')  # a field, or within a longer text
 _MARK = "\ue000\ue001"  # in its place, as csv tells no empty text from a missing one
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False, None: None}

@@ -66,6 +66,13 @@ def test_numbers_of_types_beyond_int64_and_double_are_split(kind, values):
     assert exactly(numbers.nearest, numbers.corrections) == wanted
 
 
+@pytest.mark.parametrize("kind", ["i8", "u8", "f2", "g"])
+def test_no_numbers_have_no_remainders(kind):
+    numbers = as_numbers(np.array([], kind))
+    assert numbers.nearest.dtype == (np.float64 if kind in "f2g" else np.int64)
+    assert numbers.remainders is None
+
+
 @pytest.mark.parametrize(
     ("number", "whole"),
     [
@@ -75,6 +82,8 @@ def test_numbers_of_types_beyond_int64_and_double_are_split(kind, values):
         (2.0**63 - 1024, 2**63 - 1024),
         (2.0**63, MOST),
         (1024 - 2.0**63, 1024 - 2**63),
+        (2**63 + 5, MOST),
+        (-(2**63) - 5, NONE),
         (-(2**70), NONE),
         (5 - 2**63, 5 - 2**63),
         (Fraction(2), 2),

@@ -48,12 +48,27 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
     ('a,b\n"yes, it is",no\n"",\nNA,null\n', ["yes, it is", "", "NA"], ["no", None, "null"]),
     ("a,b\n,1\n2,1\n,1\n", floats(NAN, 2, NAN), integers(1, 1, 1)),  # not at the end only
     ("a,b\ntrue,False\nfalse,True\n", np.array([True, False]), np.array([False, True])),
-    ("a,b\n,False\nTrue,True\n", [None, True], np.array([False, True])),
+    ("a,b\n,true\nfalse,False\nTrue,true\n", [None, False, True], np.array([True, False, True])),
+    (
+        "a,b\n,1\ntrue,1\nfalse,1\nTrue,1\nFalse,1\n",
+        [None, "true", "false", "True", "False"],
+        integers(1, 1, 1, 1, 1),
+    ),
+    (
+        "a,b\n,true\ntrue,true\nfalse,true\nTrue,true\nFalse,true\n",
+        [None, True, False, True, False],
+        np.array([True] * 5),
+    ),
     ("a,b\ntrue,False\nfalse,no\n", ["true", "false"], ["False", "no"]),
     ("a,b\n,1\n123456789012345678901,1\n", [NAN, 123456789012345678901], integers(1, 1)),
     ("a,b\n0123,0001\n1230,9999\n", ["0123", 1230], ["0001", 9999]),
     (f"a,b\n{2**53},{2**53 + 1}\n1e3,1e3\n", floats(2**53, 1000), [2**53 + 1, 1000.0]),
     (f"a,b\n,1e3\n{-(2**53)},{-(2**53) - 1}\n", floats(NAN, -(2**53)), [1000.0, -(2**53) - 1]),
+    (
+        "a,b\n0.12345678901234567891,1\n2,3\n",
+        [Decimal("0.12345678901234567891"), 2],
+        integers(1, 3),
+    ),
     ("a,b\n1e-400,1\n1e400,9\n", [Decimal("1E-400"), Decimal("1E+400")], integers(1, 9)),
     (
         "a,b\n0.1000000000000000000000000000012,0.10000000000000001\n0.10,5e-324\n",
@@ -133,6 +148,7 @@ COLUMNS = {  # of Parquet, without missing values; one with; and what is read of
     "words": (["a", "b"], pa.array(["a", None]).dictionary_encode(), ["a", None]),
     "whole": ([1, 2], [1, None], floats(1, NAN)),
     "large": ([1, 2], [None, 2**60 + 1], [NAN, 2**60 + 1]),
+    "texts": (["a", "b"], ["u", "v"], ["u", "v"]),
     "vectors": ([[5.0, 6.0]] * 2, [[1.0, 2.0], [3.0, 4.0]], np.array([[1.0, 2], [3.0, 4]])),
     "some vectors": ([[5.0, 6.0]] * 2, [None, [3.0, 4.0]], [None, (3.0, 4.0)]),
 }
@@ -247,6 +263,7 @@ def test_another_file_is_suggested_where_there_is_none_of_this_name_and_another(
     [
         ("score,included,id\n0.5,1,8\n", None),
         ("included,id,score\n1,8,0.5\n", None),
+        ("included,score\n1,0.5\n", None),
         ("a,b\n0.5,1\n", None),  # the only two
         ("included,b,score,a\n5,1,3,0.5\n", ["a", "b"]),
     ],

@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from epsilometer.errors import ArgumentError
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.outputs.shapes import (
     COLUMNS,
@@ -15,6 +16,7 @@ from epsilometer_audit.outputs.shapes import (
     joined,
     listing,
     parts_of,
+    raw,
     recorded_pair,
 )
 from epsilometer_audit.outputs.words import DEPTH, MANY
@@ -34,11 +36,38 @@ def test_calls_are_joined_by_value():
 
 
 @pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        (5, "outputs must be many, got one int"),
+        ({"a": 1}, "outputs must be many, got one dict"),
+        (np.array(5), "outputs must be many, got one ndarray"),
+        (np.array(5, object), "outputs must be many, got one ndarray"),
+        ([type("returned", (), {})()], "outputs must be plain, got .*returned"),
+    ],
+)
+def test_one_output_or_an_object_without_a_meaning_is_no_outputs(outputs, message):
+    with pytest.raises(ArgumentError, match=message):
+        raw(outputs)
+
+
+def nested(array):
+    """Return an array as tuples in tuples, or its number."""
+    return tuple(map(nested, array)) if array.ndim else array.item()
+
+
+@pytest.mark.parametrize(
     "shapes", [((), (3,)), ((3,), (4,)), ((3,), (3, 1)), ((3, 2), (3, 4)), ((3, 2), (4, 2))]
 )
 def test_calls_of_arrays_of_different_shapes_are_joined(shapes):
     calls = [np.arange(2 * math.prod(shape)).reshape(2, *shape) for shape in shapes]
-    assert listing(joined(calls)) == [*chain(*map(listing, calls))]
+    assert listing(joined(calls)) == [*chain(*map(nested, calls))]
+
+
+def test_unsigned_numbers_beyond_int64_are_told_apart():
+    numbers = np.array([1, 2**63, 2**63 + 1, 2**64 - 1], "u8")
+    layout = learn_layout(numbers[:1], numbers)
+    assert len(np.unique(layout.encode(numbers), axis=0)) == 4
+    assert layout == learn_layout(numbers.tolist())
 
 
 def test_words_of_several_calls_are_joined_by_value():
@@ -61,6 +90,28 @@ def test_all_entries_of_numbers_are_looked_at(last):
     layout = learn_layout([[0.5] * COLUMNS + [last]] * 3)
     assert "entries" not in str(layout.left_out)
     assert [column.kind for column in layout.columns].count("number") >= COLUMNS
+
+
+def test_of_too_many_numbers_in_sequences_of_varying_length_some_are_looked_at():
+    note, *_ = learn_layout([[0.5] * COLUMNS, [0.5] * (COLUMNS + 1)]).left_out
+    assert note == "of 257 entries of output the first and last 128 are looked at"
+
+
+PRESENT = [  # outputs, the members of which the presence is looked at
+    ([("a", "b") * 4, ("a", "c") * 4], []),
+    ([("a", "b", "a") * 3, ("a", "c", "c") * 3], ["'b'", "'c'"]),  # long, and all have "a"
+    ([("a", "b", "b"), ("a", "c"), ("a",)], ["'b'", "'c'"]),  # of varying length
+    ([("a", 1, 1), ("a", 2), ("a",)], []),  # of several kinds
+    ([(0, 1, 1), (0, 2), (0,)], []),
+    ([((0,), (1,)), ((0,),)], ["(1)"]),
+    ([{"a", "b"}, {"a", "c", 1}], ["'b'", "'c'", "1"]),
+]
+
+
+@pytest.mark.parametrize(("outputs", "members"), PRESENT)
+def test_the_presence_of_members_that_not_all_have_is_looked_at(outputs, members):
+    names = [column.name for column in learn_layout(outputs).columns]
+    assert [name.removesuffix(" present") for name in names if name.endswith("present")] == members
 
 
 @pytest.mark.parametrize(
@@ -107,7 +158,9 @@ def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
     np.testing.assert_array_equal(layout.encode(outputs), layout.encode(by_call))
 
 
-@pytest.mark.parametrize("output", [(1, "a", (2.5, None)), {"a": 1, "b": ({"c": "d"},)}])
+@pytest.mark.parametrize(
+    "output", [(1, "a", (2.5, None)), {"a": 1, "b": ({"c": "d"},)}, (2**70, "a", ())]
+)
 def test_columns_of_a_call_are_listed_as_they_were(output):
     values = joined([[output] * 3])
     assert values.tolist() == [output] * 3
@@ -115,12 +168,21 @@ def test_columns_of_a_call_are_listed_as_they_were(output):
     assert values[1:].tolist() == values[np.array([0, 2])].tolist() == [output] * 2
 
 
-@pytest.mark.parametrize("within", [lambda output: ("a", output), lambda output: {"a": output}])
+WITHIN = {  # how outputs contain others, the outermost and the others
+    "sequences": (lambda output: ("a", output),) * 2,
+    "mappings": (lambda output: {"a": output},) * 2,
+    "arrays": (lambda output: ("a", output), lambda output: (output,)),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN)
 @pytest.mark.parametrize("depth", [1, DEPTH, DEPTH + 1])
-def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth, within):
+def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth, name):
+    outermost, within = WITHIN[name]
     outputs = [0, 1, 2]
-    for _ in range(depth):
+    for _ in range(depth - 1):
         outputs = [*map(within, outputs)]
+    outputs = [*map(outermost, outputs)]
     layout = learn_layout(joined([outputs]))
     assert layout == learn_layout(outputs)
     assert bool(layout.left_out) == (depth > DEPTH)

@@ -3,6 +3,7 @@
 import gc
 import hashlib
 import itertools
+import json
 import math
 import os
 import shutil
@@ -91,6 +92,13 @@ def test_the_examples_of_scripts(start, program, file, x, mean, wrong, message):
     assert {"command", program, str(DATA / file)} <= set(source.digest())
     with pytest.raises(MechanismError, match=message):
         source.draw(wrong, 5, 1)
+
+
+def test_a_worker_has_the_variables_of_this_process_and_those_of_the_call(start, monkeypatch):
+    monkeypatch.setenv("OURS", "1")
+    script = 'while read -r line; do printf "%s\\n" "$OURS" "$THEIRS"; done'
+    assert start(["sh", "-c", script], env={"THEIRS": "2"}).draw(0, 2, 0).tolist() == [1, 2]
+    assert start(["sh", "-c", script], env={"OURS": "3", "THEIRS": "4"}).draw(0, 2, 0).sum() == 7
 
 
 def test_a_digest_is_of_the_command_its_files_and_what_those_of_python_import(start, tmp_path):
@@ -186,6 +194,27 @@ def test_a_line_is_an_error_a_failure_or_an_output(line, outcome, failures):
         assert reply.outputs() == [outcome, 1]
 
 
+@pytest.mark.parametrize(
+    ("line", "is_known"),
+    [
+        (b'{"digest": {}}', True),
+        (b'{"error": "E"}', True),
+        (b'{"a": 1}', False),
+        (b'["error"]', False),
+        (b"5", False),
+        (b"Usage:", False),
+    ],
+)
+def test_a_message_has_a_digest_or_an_error(line, is_known):
+    reply = Reply(1, failures=False)
+    reply.feed(line + b"\n")
+    if is_known:
+        assert reply.message() == json.loads(line)
+    else:
+        with pytest.raises(MechanismError, match=r"^answers like no Python interpreter$"):
+            reply.message()
+
+
 class Huge(bytearray):
     """Bytes after so many others that two more make 2 GB."""
 
@@ -218,10 +247,12 @@ GARBAGE = [  # script, words of the error for three outputs
     (r"printf '1\nsegmentation\n3\n'", ["line 2 of 3", "'segmentation'; words are written in"]),
     (r"printf '1\n{2\n3\n'", ["line 2 of 3 is not an output in JSON: '{2'"]),
     (r"printf '[1]\n[1\n0]\n'", ["line 2 of 3 is not an output in JSON: '[1'"]),
+    (r"printf '1, 2\n3\n4\n'", ["line 1 of 3 is not an output in JSON: '1, 2'"]),
     (r"printf '1\n\n3\n'", ["line 2 of 3 is not an output in JSON: ''"]),
     (r"printf '1\n\377\376\n3\n'", ["line 2 of 3 is not an output"]),
     (r"printf '1\n2\n3\n4\n'", ["printed more than the 3 outputs asked for: '4'"]),
     (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
+    (f"""echo '{{"error": "{"no " * 500}"}}'""", [": no no no"]),
     ("exit 3", ["ended with exit code 3 after 0 of 3 outputs"]),
     (
         "echo 1; echo oh no >&2; exit 0",
