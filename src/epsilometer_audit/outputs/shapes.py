@@ -68,7 +68,7 @@ def recorded_pair(x: object, x_prime: object) -> tuple[Any, Any, str]:
     sides = [raw(x), raw(x_prime)]
     rounded = of_one_width(sides)
     note = ""
-    if rounded[0] is not sides[0] or rounded[1] is not sides[1]:
+    if rounded[0] is not sides[0]:  # then both are new
         lesser = rounded[0].dtype
         note = f"one side holds {lesser} only, so both are compared as {lesser}"
     return rounded[0], rounded[1], note

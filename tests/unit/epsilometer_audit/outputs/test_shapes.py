@@ -29,7 +29,7 @@ def test_calls_are_joined_by_value():
     both = joined([WHOLE, REALS])
     assert both.dtype == np.float64
     assert learn_layout(WHOLE, REALS).columns == learn_layout(both).columns
-    assert joined([WHOLE + 2**60, REALS])[2] == 2**60 + 2**40  # not rounded
+    assert joined([WHOLE + 2**60, REALS])[1] == 2**60 + 1  # not rounded
     truths = joined([np.array([True]), WHOLE])
     assert truths.tolist() == [1, 0, 1, 2**40]
     assert truths.dtype == np.int64
@@ -56,11 +56,26 @@ def nested(array):
 
 
 @pytest.mark.parametrize(
-    "shapes", [((), (3,)), ((3,), (4,)), ((3,), (3, 1)), ((3, 2), (3, 4)), ((3, 2), (4, 2))]
+    "shapes",
+    [
+        ((3, 2), (3, 2)),
+        ((), (3,)),
+        ((3,), (4,)),
+        ((3,), (3, 1)),
+        ((3, 2), (3, 4)),
+        ((3, 2), (4, 2)),
+    ],
 )
-def test_calls_of_arrays_of_different_shapes_are_joined(shapes):
+def test_calls_of_arrays_of_equal_or_different_shapes_are_joined(shapes):
     calls = [np.arange(2 * math.prod(shape)).reshape(2, *shape) for shape in shapes]
     assert listing(joined(calls)) == [*chain(*map(nested, calls))]
+
+
+@pytest.mark.parametrize("other", [{"a": 1, "b": "x"}, {"b": "x", "a": 1}, {"a": 1}, (1, "x")])
+def test_calls_of_records_of_equal_or_different_keys_are_joined(other):
+    calls = [[{"a": 1, "b": "x"}] * 2, [other] * 2]
+    both = listing(joined([joined([call]) for call in calls]))
+    assert list(map(repr, both)) == list(map(repr, chain(*calls)))
 
 
 def test_unsigned_numbers_beyond_int64_are_told_apart():
@@ -130,6 +145,13 @@ def test_of_many_words_or_keys_those_that_come_thrice_have_a_code_or_a_column(
     assert bool(notes) == (coded < different)
 
 
+@pytest.mark.parametrize(("rare", "is_noted"), [(200, False), (201, True)])
+def test_words_without_a_code_are_noted_if_they_are_more_than_a_hundredth(rare, is_noted):
+    letters = np.random.default_rng(0).choice([*"abcdefgh"], (rare, 60))
+    words = ["often"] * (20_000 - rare) + ["".join(row) for row in letters]
+    assert bool(learn_layout(words).left_out) == is_noted
+
+
 REACHED = {  # by form, an output and the steps that lead into it
     "number": (5, []),
     "word": ("ab", [("character", 0), ("text", "length")]),
@@ -189,13 +211,14 @@ def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth, name):
     assert [column.kind for column in layout.columns].count("number") == (depth <= DEPTH)
 
 
-def test_a_value_in_a_text_is_a_level_deeper():
+@pytest.mark.parametrize(("depth", "is_noted"), [(DEPTH - 2, False), (DEPTH - 1, True)])
+def test_a_value_in_a_text_is_a_level_deeper(depth, is_noted):
     letters = np.random.default_rng(0).choice([*"abcdefgh"], (80, 6))
     outputs = [json.dumps([*row]) for row in letters]
-    for _ in range(DEPTH - 1):
+    for _ in range(depth):
         outputs = [("a", output) for output in outputs]
     *_, note = learn_layout(outputs).left_out
-    assert note.endswith("value is a list, only its type is looked at")
+    assert note.endswith("value is a list, only its type is looked at") == is_noted
 
 
 @pytest.mark.parametrize(("lesser", "kind"), [("f4", "f8"), ("c8", "c16")])
@@ -205,3 +228,4 @@ def test_reals_of_two_widths_are_compared_at_the_lesser(lesser, kind):
     x, x_prime, note = recorded_pair(values.astype(lesser), values.astype(kind))
     assert note == "one side holds float32 only, so both are compared as float32"
     assert np.array_equal(x, x_prime)
+    assert recorded_pair(values, values + 1)[2] == ""
