@@ -349,7 +349,7 @@ class Part:
         steps: list[Step] = [("entry", i) for i in range(most)]
         varies = least < most
         if varies:
-            steps += [("entry", i) for i in range(-min(most, _LAST), 0)]
+            steps += [("entry", i) for i in range(-_LAST, 0)]
         is_of_one_kind = not self._numeric and self._forms in ({"word"}, {"sequence"})
         if is_of_one_kind and (varies or most > _LAST):
             steps += self._common("listed", place, [])

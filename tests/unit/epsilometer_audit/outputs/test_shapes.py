@@ -29,7 +29,7 @@ def test_calls_are_joined_by_value():
     both = joined([WHOLE, REALS])
     assert both.dtype == np.float64
     assert learn_layout(WHOLE, REALS).columns == learn_layout(both).columns
-    assert joined([WHOLE + 2**60, REALS])[1] == 2**60 + 1  # not rounded
+    assert int(joined([WHOLE + 2**60, REALS])[1]) == 2**60 + 1  # not rounded
     truths = joined([np.array([True]), WHOLE])
     assert truths.tolist() == [1, 0, 1, 2**40]
     assert truths.dtype == np.int64
