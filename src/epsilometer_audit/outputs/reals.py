@@ -30,8 +30,7 @@ NUMBER = re.compile(  # as a user, C or awk writes it
 _LIMITS = np.iinfo(np.int64)
 NONE = int(_LIMITS.min)
 """The code for a missing number in a table of whole numbers."""
-_DOUBLE = 8  # bytes
-_DECIMALS = 400  # places of a decimal's first digit
+_BELOW = np.nextafter(2.0**63, 0)  # the greatest real in int64
 _LONG = 4000  # digits, of which Python makes an integer
 
 
@@ -60,7 +59,7 @@ class Numbers:
             return self.corrections
         if numbers.min() >= -EXACT and numbers.max() <= EXACT:
             return None
-        below = np.minimum(self.floats, 2.0**63 - 1024)
+        below = np.minimum(self.floats, _BELOW)
         remainders = (numbers - below.astype(np.int64)).astype(np.float64) - (self.floats - below)
         return remainders if remainders.any() else None
 
@@ -113,7 +112,7 @@ def are_whole(values: Values) -> bool:
 
 def _of_array(values: Array) -> Numbers:
     kind = values.dtype.kind
-    if kind == "f" and (values.dtype.itemsize <= _DOUBLE or not values.size):
+    if kind == "f" and (np.can_cast(values.dtype, np.float64) or not values.size):
         return Numbers(values.astype(np.float64, copy=False))
     if kind in "bi" or (kind == "u" and not (values > _LIMITS.max).any()):
         return Numbers(values.astype(np.int64, copy=False))
@@ -132,18 +131,19 @@ def _split(value: Any) -> tuple[float, float, bool]:
         return math.nan, 0.0, True
     if not math.isfinite(real):
         return real, 0.0, bool(value == real or math.isnan(real))
-    unit = Fraction(0)  # two such numbers differ by more
+    if not real:  # 0, or too small for a real: no huge fractions
+        return real, 0.0, not value
+    least = Fraction(0)  # distance of one to another of no more digits, no larger denominator
     if isinstance(value, Fraction):
-        unit = Fraction(1, 2 * value.denominator**2)
+        least = Fraction(1, value.denominator**2)
     elif isinstance(value, Decimal):
-        if abs(value.adjusted()) > _DECIMALS:  # no huge fractions
-            return real, 0.0, not value
-        unit = Fraction(1, 2 * 10 ** -min(int(value.as_tuple().exponent), 0))
+        least = Fraction(1, 10 ** -min(int(value.as_tuple().exponent), 0))
     elif isinstance(value, (int, np.integer, np.bool_)):
         value = int(value)
     exact_remainder = Fraction(*value.as_integer_ratio()) - Fraction(real)
     remainder = float(exact_remainder)
-    return real, remainder, abs(exact_remainder - Fraction(remainder)) <= unit
+    is_exact = exact_remainder == remainder
+    return real, remainder, is_exact or math.ulp(remainder) < least  # both are within an ulp
 
 
 def number_of(text: str) -> int | float | Decimal:

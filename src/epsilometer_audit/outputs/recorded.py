@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,9 +31,8 @@ _PLAIN_NUMBER = re.compile(  # without leading zeros
 _WHOLE = re.compile(r"[+-]?\d+")
 _TEXTS = {str, type(None)}
 _NUMBERS = {int, float, type(None)}
-_DIGITS = 15  # that a real holds
+_DIGITS = sys.float_info.dig  # that a real holds
 _EMPTY_TEXT = re.compile(r'(?<![^,\r\n])""(?=[,\r\n]|$)')  # a field, or within a longer text
-_LONGEST = 2**31 - 1  # characters of a field
 _MARK = "\ue000\ue001"  # in its place, as csv tells no empty text from a missing one
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False, None: None}
 
@@ -75,8 +75,9 @@ def _of_one_file(path: str, columns: Sequence[str] | None) -> tuple[Outputs, Out
         if not isinstance(column, _Column) or not isinstance(column.values, list):
             continue
         rows = len(column.values)
-        end = rows - column.values.count(None)
-        if end < rows and set(column.values[end:]) == {None}:  # these fields are no outcomes
+        missing = column.values.count(None)
+        end = rows - missing
+        if missing and column.values[end:] == [None] * missing:  # these fields are no outcomes
             message = f"ends after {end} of {rows} rows in column {name!r}; write "
             raise ArgumentError(path, f"{message}missing values as nan, or two files")
     on_x, on_x_prime = _values(list(pair.values()))
@@ -90,11 +91,11 @@ def _of_two_files(
         raise ArgumentError(path, "is given twice; give one file for x and another for x'")
     x = _columns(path, columns)
     x_prime = _columns(path_prime, columns)
-    if len(x) != len(x_prime) or (len(x) > 1 and set(x) != set(x_prime)):
-        raise ArgumentError(path_prime, f"has {_listed(x_prime)}, but {path} has {_listed(x)}")
-    if len(x) == 1:
+    if len(x) == len(x_prime) == 1:
         on_x, on_x_prime = _values([*x.values(), *x_prime.values()])
         return on_x, on_x_prime
+    if set(x) != set(x_prime):
+        raise ArgumentError(path_prime, f"has {_listed(x_prime)}, but {path} has {_listed(x)}")
     entries = []
     entries_prime = []
     for name in x:
@@ -205,7 +206,7 @@ def _parquet(file: Path, _: Sequence[str] | None) -> list[tuple[str, Any]]:
             values = texts.to_pylist()
         elif pa.types.is_decimal(kind):
             values = column.cast(pa.string()).to_pylist()
-        elif column.null_count == 0 and (pa.types.is_primitive(kind) or pa.types.is_boolean(kind)):
+        elif column.null_count == 0 and pa.types.is_primitive(kind):
             values = column.to_numpy()
         else:
             values = column.to_pylist()
@@ -218,7 +219,7 @@ def _csv(file: Path, names: Sequence[str] | None) -> list[tuple[str, Any]]:
     text = file.read_bytes().removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").decode()
     if not text:
         return []
-    csv.field_size_limit(_LONGEST)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     rows = list(csv.reader(io.StringIO(_EMPTY_TEXT.sub(_MARK, text), newline="")))
     width = len(rows[0])
     columns: list[list[str | None]] = [[] for _ in range(width)]

@@ -68,7 +68,7 @@ def recorded_pair(x: object, x_prime: object) -> tuple[Any, Any, str]:
     sides = [raw(x), raw(x_prime)]
     rounded = of_one_width(sides)
     note = ""
-    if rounded[0] is not sides[0] or rounded[1] is not sides[1]:
+    if rounded[0] is not sides[0]:  # then both are new
         lesser = rounded[0].dtype
         note = f"one side holds {lesser} only, so both are compared as {lesser}"
     return rounded[0], rounded[1], note
@@ -237,7 +237,7 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
     forms = forms_of(values, depth)
     if forms == {"word"}:
         return Coded.of(values)
-    if forms == {"number"} and depth:
+    if forms == {"number"}:
         array = array_of(values)
         return values if array is None else array
     if forms == {"sequence"}:
@@ -349,7 +349,7 @@ class Part:
         steps: list[Step] = [("entry", i) for i in range(most)]
         varies = least < most
         if varies:
-            steps += [("entry", i) for i in range(-min(most, _LAST), 0)]
+            steps += [("entry", i) for i in range(-_LAST, 0)]
         is_of_one_kind = not self._numeric and self._forms in ({"word"}, {"sequence"})
         if is_of_one_kind and (varies or most > _LAST):
             steps += self._common("listed", place, [])

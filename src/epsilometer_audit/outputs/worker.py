@@ -35,7 +35,7 @@ from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.serving.outputs import Failure, compact, from_json
 from epsilometer_audit.serving.sampling import hashed_seed
 
-_CHUNK = 1 << 18  # bytes that are read or written at once
+_CHUNK = 262_144  # bytes that are read or written at once
 _GRACE = 0.5  # seconds to end after the end of its input
 _TAIL = 200  # bytes of its stderr in an error
 _DECODER = json.JSONDecoder(object_hook=from_json, parse_float=number_of)
@@ -100,9 +100,9 @@ class WorkerSource:
                 path = (self._folder / word).resolve()
                 if path.is_file():  # no device
                     digests[word] = sha256(path)
-                if path.is_file() and path.suffix == ".py":
-                    imported = file_digests(path)
-                    digests |= {key: imported[key] for key in imported if key.endswith(".py")}
+                    if path.suffix == ".py":
+                        imported = file_digests(path)
+                        digests |= {key: imported[key] for key in imported if key.endswith(".py")}
         return digests
 
     def close(self) -> None:

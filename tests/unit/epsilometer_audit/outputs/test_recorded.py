@@ -46,9 +46,29 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
     ("\ufeffx,x_prime\r\n1,2\r\n3,4\r\n\r\n", integers(1, 3), integers(2, 4)),
     ("a,b\n1.5,nan\n,inf\n-inf,2\n", floats(1.5, NAN, -math.inf), floats(NAN, math.inf, 2)),
     ('a,b\n"yes, it is",no\n"",\nNA,null\n', ["yes, it is", "", "NA"], ["no", None, "null"]),
+    ("a,b\n,1\n2,1\n,1\n", floats(NAN, 2, NAN), integers(1, 1, 1)),  # not at the end only
     ("a,b\ntrue,False\nfalse,True\n", np.array([True, False]), np.array([False, True])),
+    ("a,b\n,true\nfalse,False\nTrue,true\n", [None, False, True], np.array([True, False, True])),
+    (
+        "a,b\n,1\ntrue,1\nfalse,1\nTrue,1\nFalse,1\n",
+        [None, "true", "false", "True", "False"],
+        integers(1, 1, 1, 1, 1),
+    ),
+    (
+        "a,b\n,true\ntrue,true\nfalse,true\nTrue,true\nFalse,true\n",
+        [None, True, False, True, False],
+        np.array([True] * 5),
+    ),
+    ("a,b\ntrue,False\nfalse,no\n", ["true", "false"], ["False", "no"]),
     ("a,b\n,1\n123456789012345678901,1\n", [NAN, 123456789012345678901], integers(1, 1)),
     ("a,b\n0123,0001\n1230,9999\n", ["0123", 1230], ["0001", 9999]),
+    (f"a,b\n{2**53},{2**53 + 1}\n1e3,1e3\n", floats(2**53, 1000), [2**53 + 1, 1000.0]),
+    (f"a,b\n,1e3\n{-(2**53)},{-(2**53) - 1}\n", floats(NAN, -(2**53)), [1000.0, -(2**53) - 1]),
+    (
+        "a,b\n0.12345678901234567891,1\n2,3\n",
+        [Decimal("0.12345678901234567891"), 2],
+        integers(1, 3),
+    ),
     ("a,b\n1e-400,1\n1e400,9\n", [Decimal("1E-400"), Decimal("1E+400")], integers(1, 9)),
     (
         "a,b\n0.1000000000000000000000000000012,0.10000000000000001\n0.10,5e-324\n",
@@ -81,6 +101,7 @@ SETS_OF_FILES = [  # texts of files, columns, the outputs on x and on x'
     ([NAMED], ["c", "a"], integers(3, 6), integers(1, 4)),
     ([NAMED, "a,b,c\n7,8,9\n"], ["b", "c"], np.array([[2, 3], [5, 6]]), np.array([[8, 9]])),
     (["output\n1\n\n3\n\n", "4\n5\n"], None, floats(1, NAN, 3), integers(4, 5)),
+    (["1,2\n3,4\n"], ["2", "1"], integers(4), integers(3)),  # a header, as it has these names
     ([A_AND_B, "b,a\n5,6.5\n"], None, ROWS, np.array([[6.5, 5]])),
     ([A_AND_B, "a,b\n1,yes\n"], None, ROWS, [(1, "yes")]),
 ]
@@ -89,6 +110,29 @@ SETS_OF_FILES = [  # texts of files, columns, the outputs on x and on x'
 @pytest.mark.parametrize(("texts", "columns", "x", "x_prime"), SETS_OF_FILES)
 def test_columns_of_one_file_or_two(texts, columns, x, x_prime):
     pair_of({f"{i}.csv": text for i, text in enumerate(texts)}, (x, x_prime), columns=columns)
+
+
+FIRST_ROWS = [  # of three columns; whether they are a header
+    ("a,b,c\n1,2,3\n", True),
+    ("a,b,c\n1,b,3\n", False),  # which comes again
+    ("a,b,1e5\n1,2,3\n", False),
+    ("nan,b,c\n1,2,3\n", False),
+    ("a,,c\n1,2,3\n", False),
+    ("a,b,\n1,2,3\n", False),
+    (",b,c\n0,2,3\n", True),  # beside the index of a data frame
+    (",1,c\n0,2,3\n", False),
+    (",,c\n0,2,3\n", False),
+    (",b,c\n,2,3\n", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_header"), FIRST_ROWS)
+def test_the_first_row_is_a_header_of_texts_that_do_not_come_again(text, is_header):
+    names = text.partition("\n")[0].split(",") if is_header else ["f0", "f1", "f2"]
+    Path("o.csv").write_text(text)
+    listed = ", ".join(name or "''" for name in names)
+    with error_in_one_line(ArgumentError, [f"has 3 columns ({listed});"]):
+        read(["o.csv"])
 
 
 def test_a_parquet_file_without_pyarrow_is_an_error_and_a_csv_file_is_not(monkeypatch):
@@ -103,7 +147,10 @@ COLUMNS = {  # of Parquet, without missing values; one with; and what is read of
     "x": ([1.0, 2.0], [1.5, None], floats(1.5, NAN)),
     "words": (["a", "b"], pa.array(["a", None]).dictionary_encode(), ["a", None]),
     "whole": ([1, 2], [1, None], floats(1, NAN)),
+    "large": ([1, 2], [None, 2**60 + 1], [NAN, 2**60 + 1]),
+    "texts": (["a", "b"], ["u", "v"], ["u", "v"]),
     "vectors": ([[5.0, 6.0]] * 2, [[1.0, 2.0], [3.0, 4.0]], np.array([[1.0, 2], [3.0, 4]])),
+    "some vectors": ([[5.0, 6.0]] * 2, [None, [3.0, 4.0]], [None, (3.0, 4.0)]),
 }
 
 
@@ -114,6 +161,20 @@ def test_a_column_of_parquet(name):
     parquet.write_table(pa.table({name: missing, **index}), "o.parquet")
     parquet.write_table(pa.table({name: complete}), "p.parquet")
     same(read(["o.parquet", "p.parquet"])[0], expected)
+
+
+def test_a_vector_may_be_missing_in_a_column_of_one_file():
+    vectors = [[1.0, 2.0], None, [3.0, 4.0]]
+    parquet.write_table(pa.table({"a": vectors, "b": [0, 0, 0]}), "o.parquet")
+    same(read(["o.parquet"])[0], [(1.0, 2.0), None, (3.0, 4.0)])
+
+
+@pytest.mark.parametrize("kind", ["bool", "int8", "int64", "uint64", "float32", "float64"])
+def test_a_complete_column_of_parquet_keeps_its_type(kind):
+    values = np.array([1, 0, 1], kind)
+    parquet.write_table(pa.table({"a": values, "b": values}), "o.parquet")
+    for side in read(["o.parquet"]):
+        same(side, values)
 
 
 ARRAYS = [  # of one file or two; the outputs on x
@@ -172,6 +233,8 @@ BAD = [  # paths, columns, words of the error
     (["good.csv", "./good.csv"], None, ["good.csv is given twice"]),
     (["good.csv", "three.csv"], None, ["three.csv has 3 columns (a, b, c), but good.csv has 2"]),
     (["good.csv", "other.csv"], None, ["other.csv has 2 columns (a, c), but good.csv has 2"]),
+    (["one.csv", "three.csv"], None, ["three.csv has 3 columns (a, b, c), but one.csv has 1"]),
+    (["three.csv", "one.csv"], None, ["one.csv has 1 column (a), but three.csv has 3 columns"]),
 ]
 
 
@@ -186,11 +249,21 @@ def test_a_bad_file_of_outputs_is_an_error(paths, how, words):
         read(paths, how)
 
 
+def test_another_file_is_suggested_where_there_is_none_of_this_name_and_another():
+    with pytest.raises(ArgumentError, match=r"No such file or directory$"):
+        read(["god.csv"])
+    Path("good.csv").touch()
+    Path("god.csv").mkdir()
+    with pytest.raises(ArgumentError, match=r"Is a directory$"):
+        read(["god.csv"])
+
+
 @pytest.mark.parametrize(
     ("text", "columns"),
     [
         ("score,included,id\n0.5,1,8\n", None),
         ("included,id,score\n1,8,0.5\n", None),
+        ("included,score\n1,0.5\n", None),
         ("a,b\n0.5,1\n", None),  # the only two
         ("included,b,score,a\n5,1,3,0.5\n", ["a", "b"]),
     ],

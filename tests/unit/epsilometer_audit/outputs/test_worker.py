@@ -1,12 +1,16 @@
 """Programs in any language are drawn from; the error of others is one line, and none is left."""
 
 import gc
+import hashlib
+import itertools
+import json
 import math
 import os
 import shutil
 import subprocess
 import sys
 import time
+import types
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +19,14 @@ import numpy as np
 import pytest
 
 from epsilometer.errors import ArgumentError, MechanismError
-from epsilometer_audit.outputs.worker import WorkerSource
+from epsilometer_audit.outputs.callables import Origin
+from epsilometer_audit.outputs.worker import (
+    Process,
+    PythonWorker,
+    Reply,
+    WorkerSource,
+    python_worker,
+)
 from epsilometer_audit.serving.outputs import Failure
 from tests.unit.audits import error_in_one_line
 from tests.unit.processes import gone, ran, until
@@ -83,6 +94,25 @@ def test_the_examples_of_scripts(start, program, file, x, mean, wrong, message):
         source.draw(wrong, 5, 1)
 
 
+def test_a_worker_has_the_variables_of_this_process_and_those_of_the_call(start, monkeypatch):
+    monkeypatch.setenv("OURS", "1")
+    script = 'while read -r line; do printf "%s\\n" "$OURS" "$THEIRS"; done'
+    assert start(["sh", "-c", script], env={"THEIRS": "2"}).draw(0, 2, 0).tolist() == [1, 2]
+    assert start(["sh", "-c", script], env={"OURS": "3", "THEIRS": "4"}).draw(0, 2, 0).sum() == 7
+
+
+def test_a_digest_is_of_the_command_its_files_and_what_those_of_python_import(start, tmp_path):
+    texts = {"mech.py": "import helper", "helper.py": "import json", "notes": "import helper"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    digest = start([sys.executable, "mech.py", "0", "."]).digest()
+    files = {"mech.py": texts["mech.py"], "helper.py": texts["helper.py"]}
+    wanted = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+    program = hashlib.sha256(Path(sys.executable).read_bytes()).hexdigest()
+    assert digest == {"command": f"{sys.executable} mech.py 0 .", sys.executable: program} | wanted
+    assert set(start(["cat", "notes"]).digest()) == {"command", "cat", "notes"}
+
+
 # --- replies --------------------------------------------------------------------------------------
 
 REPLIES = [  # the reply for three outputs, and the outputs
@@ -135,23 +165,105 @@ def test_failures_are_outcomes_on_request(shell):
         shell("""echo '{"error": "gone", "fatal": true}'""", failures=True).draw(0, 3, 0)
 
 
+LINES = [  # a line, and the outcome that it is with failures
+    (b'{"error": "E"}', Failure("E")),
+    (b'{"error": "E", "message": "m"}', Failure("E", "m")),
+    (b'{"error": "E", "message": "m", "fatal": false}', Failure("E", "m")),
+    (b'{"error": "E", "fatal": true}', None),
+    (b'{"error": "E", "message": "m", "fatal": true}', None),
+    (b'{"error": "E", "place": 1}', {"error": "E", "place": 1}),
+    (b'{"message": "m", "fatal": true}', {"message": "m", "fatal": True}),
+    (b'["error"]', ("error",)),
+    (b'"error"', "error"),
+]
+
+
+@pytest.mark.parametrize(("line", "outcome"), LINES)
+@pytest.mark.parametrize("failures", [True, False])
+def test_a_line_is_an_error_a_failure_or_an_output(line, outcome, failures):
+    reply = Reply(2, failures)
+    reply.feed(line + b"\n")
+    ends = outcome is None or (not failures and isinstance(outcome, Failure))
+    assert reply.complete == ends  # before the second output
+    if ends:
+        with pytest.raises(MechanismError, match=r"^E$"):
+            reply.outputs()
+    else:
+        reply.feed(b"1\n")
+        assert reply.complete
+        assert reply.outputs() == [outcome, 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_known"),
+    [
+        (b'{"digest": {}}', True),
+        (b'{"error": "E"}', True),
+        (b'{"a": 1}', False),
+        (b'["error"]', False),
+        (b"5", False),
+        (b"Usage:", False),
+    ],
+)
+def test_a_message_has_a_digest_or_an_error(line, is_known):
+    reply = Reply(1, failures=False)
+    reply.feed(line + b"\n")
+    if is_known:
+        assert reply.message() == json.loads(line)
+    else:
+        with pytest.raises(MechanismError, match=r"^answers like no Python interpreter$"):
+            reply.message()
+
+
+class Huge(bytearray):
+    """Bytes after so many others that two more make 2 GB."""
+
+    def __len__(self):
+        return 2**31 - 2 + super().__len__()
+
+
+def test_a_reply_of_more_than_2_gigabytes_is_an_error():
+    reply = Reply(2, failures=False, data=Huge())
+    reply.feed(b"1\n")
+    assert not reply.complete
+    with pytest.raises(MechanismError, match=r"^sends more than 2 GB for 2 outputs; fewer draws"):
+        reply.feed(b"2")
+
+
+@pytest.mark.parametrize(
+    ("printed", "extra"), [(b"3", "3"), (b"3\n", "3"), (b"3\n4", "3"), (b"\n", ""), (b"\n4\n", "")]
+)
+def test_what_is_printed_after_the_last_output_is_an_error(printed, extra):
+    reply = Reply(2, failures=False)
+    reply.feed(b"1\n2\n" + printed)
+    assert reply.complete
+    with pytest.raises(MechanismError, match=f"more than the 2 outputs asked for: '{extra}'$"):
+        reply.outputs()
+
+
 # --- garbage --------------------------------------------------------------------------------------
 
 GARBAGE = [  # script, words of the error for three outputs
     (r"printf '1\nsegmentation\n3\n'", ["line 2 of 3", "'segmentation'; words are written in"]),
     (r"printf '1\n{2\n3\n'", ["line 2 of 3 is not an output in JSON: '{2'"]),
     (r"printf '[1]\n[1\n0]\n'", ["line 2 of 3 is not an output in JSON: '[1'"]),
+    (r"printf '1, 2\n3\n4\n'", ["line 1 of 3 is not an output in JSON: '1, 2'"]),
     (r"printf '1\n\n3\n'", ["line 2 of 3 is not an output in JSON: ''"]),
     (r"printf '1\n\377\376\n3\n'", ["line 2 of 3 is not an output"]),
     (r"printf '1\n2\n3\n4\n'", ["printed more than the 3 outputs asked for: '4'"]),
     (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
+    (f"""echo '{{"error": "{"no " * 500}"}}'""", [": no no no"]),
     ("exit 3", ["ended with exit code 3 after 0 of 3 outputs"]),
-    ("echo 1; echo oh no >&2; exit 0", ["exit code 0 after 1 of 3 outputs; its last words: oh no"]),
+    (
+        "echo 1; echo oh no >&2; exit 0",
+        ["ended with exit code 0 after 1 of 3 outputs; its last words: oh no"],
+    ),
     ("echo 1; kill -SEGV $$", ["crashed: Segmentation fault (signal 11) after 1 of 3 outputs"]),
     ("exec >&-; sleep 5", ["closed its output after 0 of 3 outputs"]),
     ("sleep 9", ["hangs after 0 of 3 outputs, for 0.4 s a batch (does it flush its output?)"]),
     ("echo 1; echo busy >&2; sleep 9", ["hangs after 1 of 3 outputs", "its last words: busy"]),
     (r"printf '1\n2\n3'; sleep 9", ["after 2 of 3 outputs, for 0.4 s a batch"]),
+    ("printf '%0500d\\n%s' 0 'the end' >&2; exit 1", ["; its last words: 0", "0 the end"]),
 ]
 
 
@@ -178,19 +290,53 @@ def test_after_garbage_the_next_batch_has_a_new_worker(shell):
     assert source.draw(0, 1, 0).tolist() == [1]
 
 
-AFTER = [  # what follows an answer
-    ("sleep 0.05; echo 2; read -r line; sleep 9", "printed '2' without a request"),
-    ("exit 0", r"exit code 0 .* \(a worker answers until its input"),
+def test_a_print_without_a_request_is_an_error_of_the_next_batch(shell):
+    source = shell("echo 1; sleep 0.05; echo 2; read -r line; sleep 9")
+    source.draw(0, 1, 0)
+    time.sleep(0.4)
+    with pytest.raises(MechanismError, match="printed '2' without a request"):
+        source.draw(0, 1, 0)
+
+
+ENDS = [  # answers, how the worker ends then, the end of the error of the next batch
+    (
+        1,
+        "exit 0",
+        r"with exit code 0 after 0 of 1 output \(a worker answers until its input ends\)",
+    ),
+    (1, "printf 2; exit 0", "with exit code 0 after 0 of 1 output"),
+    (1, "exit 3", "with exit code 3 after 0 of 1 output"),
+    (0, "exit 0", "with exit code 0 after 0 of 1 output"),
 ]
 
 
-@pytest.mark.parametrize(("script", "message"), AFTER)
-def test_the_second_batch_of_a_worker_that_answers_once_is_an_error(shell, script, message):
-    source = shell(f"echo 1; {script}")
-    source.draw(0, 1, 0)
-    time.sleep(0.4)
-    with pytest.raises(MechanismError, match=message):
+@pytest.mark.parametrize(("answers", "script", "message"), ENDS)
+def test_a_worker_that_ends_well_after_its_first_answers_is_told_to_go_on(
+    shell, answers, script, message
+):
+    source = shell("echo 1; read -r line;" * answers + script)
+    for _ in range(answers):
         source.draw(0, 1, 0)
+    with pytest.raises(MechanismError, match=f": ended {message}$"):
+        source.draw(0, 1, 0)
+
+
+SCRIPT = ["sh", "-c", "read -r line; echo 1; read -r line"]
+ORIGIN = Origin("mech.py:f", interpreter=sys.executable)
+MAKERS = {
+    "worker": lambda: WorkerSource(SCRIPT).draw(0, 1, 0),
+    "Python": lambda: python_worker(sys.executable, "mech.py:f"),
+    "fresh": lambda: PythonWorker(ORIGIN),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_batch_may_take_60_seconds_unless_more_are_allowed(maker, monkeypatch):
+    ticks = itertools.chain([0.0], itertools.cycle([0.0, 60.1]))  # before and after each wait
+    clock = types.SimpleNamespace(monotonic=lambda: next(ticks))
+    monkeypatch.setattr("epsilometer_audit.outputs.worker.time", clock)
+    with pytest.raises((ArgumentError, MechanismError), match=r"hangs .*, for 60 s a batch"):
+        MAKERS[maker]()
 
 
 # --- nothing is left ------------------------------------------------------------------------------
@@ -204,6 +350,14 @@ def test_closing_ends_the_worker_and_its_children(shell):
     assert until(lambda: gone(child) and gone(worker), 5)
     assert not children()
     source.close()
+
+
+def test_a_worker_may_finish_its_work_after_the_end_of_its_input(start, tmp_path, monkeypatch):
+    monkeypatch.setattr(Process.close, "__defaults__", (20.0,))  # seconds, however busy we are
+    source = start(["sh", "-c", "while read -r line; do echo 1; done; sleep 0.05; : >done"])
+    source.draw(0, 1, 0)
+    source.close()
+    assert (tmp_path / "done").exists()
 
 
 def test_a_forgotten_worker_ends():
