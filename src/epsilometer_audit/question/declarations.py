@@ -44,7 +44,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _whole(where: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
+    if not isinstance(value, Integral | float) or value != value // 1:
         must(where, "a whole number", value)
     checks.within(where, value, -_FARTHEST, _FARTHEST)
     return int(value)

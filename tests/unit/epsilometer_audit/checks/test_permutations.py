@@ -155,7 +155,11 @@ def variances_between_calls(parts, numbers):
     return np.array(variances)
 
 
-@pytest.mark.parametrize("limit", [0.05, 0.1])
+def test_without_pieces_of_calls_nothing_differs():
+    assert permutations.calls_p([None, None], rng(0), 0.05) == 1.0
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.07, 0.1])
 def test_the_p_value_of_calls_is_that_of_all_orders(limit):
     """Of seven pieces in three calls, and of four in two on the other side, by enumeration.
 
@@ -215,8 +219,9 @@ def test_serial_dependence_is_the_largest_circular_correlation(monkeypatch):
 def test_orders_that_tie_but_for_rounding_are_as_extreme():
     """A wrong margin is missed with a probability below 1e-6: about half of many would differ."""
     values = rng(1).normal(size=40)
-    sums = permutations._pieces_p([values], lambda x: x.cumsum(axis=1)[:, -1] + 40, rng(2), 1.0)
-    assert sums == 1.0
+    for seed in range(3):
+        squares = [rng(seed).normal(size=40)], lambda x: x.cumsum(axis=1)[:, -1] ** 2
+        assert permutations._pieces_p(*squares, rng(seed), 1.0) == 1.0
     for seed in range(20):  # forty calls of one piece: sums of all squares
         calls = (rng(seed).normal(size=(40, 1)), np.ones(40, int))
         assert permutations.calls_p([calls], rng(seed), 0.5) == 1.0

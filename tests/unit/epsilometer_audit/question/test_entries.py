@@ -24,6 +24,7 @@ AROUND_0, FAR_APART = {"values": [-2, 8]}, {"values": [-(10**6), 10**6]}
 BITS = {"values": [0, 1], "whole": True, "length": 4}
 COARSER = [-1e6, 1e6 - 1, -1.0, -0.5, 0.0, 1 / 3, math.pi]  # and where floats become coarser
 COARSER += [2.0**19 - 1, 2.0**19 - 0.5, 2.0**19, -(2.0**19)]
+NEAR_1 = [0.75, 0.875, 1.0, -1.25, -1.125, -1.0, 0.5, 1 / 3, math.pi]
 OF_INTEREST = [
     (CLIPPED, [(0.0, -0.01), (10.0, 10.01), (0.0, 20.0), (10.0, -1e4)]),
     (AROUND_0, [(-2.0, 8.0), (-2.0, 3.0), (8.0, 4.0), (8.0, 0.0), (-0.01, 0.01)]),
@@ -31,6 +32,8 @@ OF_INTEREST = [
     ({**FAR_APART, **WHOLE}, [(-1, 1), (-(10**6), 0), (10**6, 1 - 10**6)]),
     ({**FAR_APART, "distance": 1}, [(start, start + 1) for start in COARSER]),
     ({**FAR_APART, "distance": 1}, [(0.0, 0.5), (0.0, 0.001)]),
+    ({**FAR_APART, "distance": 0.25}, [(start, start + 0.25) for start in NEAR_1]),
+    ({"values": [0, 4], "distance": 4}, [(0.0, 4.0), (2.0, 4.0)]),
     ({**FAR_APART, **WHOLE, "distance": 4}, [(-4, 0), (-2, 2), (0, 1), (0, 2), (0, 4)]),
     ({**CLIPPED, **WHOLE}, [(0, -1), (10, 11)]),
     ({"values": [-1.23456, 12_342.5]}, [(-1.23456, 12_342.5)]),  # ends with all of their digits
