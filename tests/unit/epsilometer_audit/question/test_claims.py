@@ -117,7 +117,7 @@ def test_a_function_of_epsilon_is_tested_where_delta_is_small_and_at_0():
     assert (deltas[1:] <= wanted).all()
     never = ea.profile(lambda epsilon: 0.02).parts  # it is not below .02 anywhere
     assert [(part.level, part.delta) for part in never] == [(0.0, 0.02)]
-    for most, least in ((0.1, 0.01), (0.1, 0.03), (0.05, 0.001)):  # with delta that it tests, or not
+    for most, least in ((0.1, 0.01), (0.1, 0.03), (0.05, 0.001)):
         at_once = ea.profile(lambda epsilon, m=most, n=least: m if epsilon < 1 else n).parts
         points = [(part.level, part.delta) for part in at_once]
         assert points == [(0, most), (pytest.approx(1), least)]

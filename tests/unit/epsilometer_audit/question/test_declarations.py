@@ -26,7 +26,7 @@ MISTAKES = [
     ({"values": [0, 1e101], "whole": True}, "domain.values must lie in [-1e+100, 1e+100]"),
     ({"values": [0, 1.5], "whole": True}, "domain.values must be a whole number, got 1.5"),
     ({"values": [0, Fraction(3)], "whole": True}, "domain.values must be a whole number, got Frac"),
-    ({"values": [0, 3], "whole": True, "distance": 1.5}, "distance must be a whole number, got 1.5"),
+    ({"values": [0, 3], "whole": True, "distance": 1.5}, "must be a whole number, got 1.5"),
     ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
     ({**NUMBER, "missing": "nan"}, 'missing must be one of true, false, "NaN", "None", got'),
     ({**NUMBER, "distance": 1}, "domain.missing cannot be used with distance; choose one"),
