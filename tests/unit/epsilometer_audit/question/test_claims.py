@@ -220,6 +220,15 @@ def test_few_lines_are_far_apart_neither_by_epsilon_nor_by_delta(mu):
     assert steps.max() < (1 + np.ptp(roots)) / 9 + 0.05
 
 
+def test_up_to_twenty_points_are_shown_and_of_more_those_near_a_line():
+    for number in (20, 21):
+        alphas = np.linspace(0.01, 0.9, number)
+        points = zip(alphas.tolist(), norm.cdf(norm.isf(alphas) - 1).tolist(), strict=True)
+        whole = ea.tradeoff(points)
+        shown = [alpha for alpha, _ in whole.errors]
+        assert shown == (alphas.tolist() if number == 20 else sorted({*whole.alphas}))
+
+
 def test_errors_at_the_ends_claim_nothing():
     assert ea.tradeoff({0.5: 0.5 + 9e-10}).parts[0].delta == 0  # as rounded
     assert ea.tradeoff({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}).parts == ea.tradeoff({0.5: 0.5}).parts

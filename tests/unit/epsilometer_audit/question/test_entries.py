@@ -43,6 +43,8 @@ OF_INTEREST = [
     ({**CLIPPED, "distance": 2}, [(10.0, 12.0), (-2.0, 0.0)]),
     ({**BITS, "norm": "L1", "distance": 3}, [([0] * 4, [1, 1, 1, 0])]),
     ({**BITS, "norm": "L2", "distance": 2}, [([0] * 4, [1] * 4)]),
+    ({**BITS, "norm": "Linf", "distance": 1}, [([0, 1, 0, 1], [1, 0, 1, 0])]),
+    ({**BITS, "length": 2, "norm": "L1", "distance": 2}, [([0, 1], [1, 0])]),
     ({"bits": 3}, [([0, 0, 0], [0, 0, 1]), ([0, 0, 0], [0, 1, 0]), ([1, 1, 1], [0, 1, 1])]),
     ({"rows": NUMBER, "length": [0, 20]}, [([math.nan], []), ([0.0, math.nan], [0.0])]),
     ({"rows": CLIPPED, "length": [0, 5]}, [([-0.01], []), ([10.01], [])]),
@@ -185,7 +187,7 @@ def test_changes_of_a_column_are_beside_others_at_one_end_in_the_middle_and_at_t
         assert ([x, beside], [y, beside]) in pairs
 
 
-@pytest.mark.parametrize("size", [4, 5, 6])
+@pytest.mark.parametrize("size", [2, 4, 5, 6])
 @pytest.mark.parametrize("distance", [0.1, 2.0])
 def test_entries_of_a_vector_move_one_at_a_time_from_each_start_and_all_at_once(size, distance):
     """In the same direction, in turn, half of them against half, and two of three."""
