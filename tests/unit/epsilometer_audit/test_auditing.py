@@ -157,13 +157,14 @@ def test_few_recorded_outputs_of_many_pairs_are_an_error():
 
 
 def test_evidence_is_the_wealth_by_the_share_of_the_draws():
-    verdict = audited(lambda x, rng: x + rng.laplace(), ea.pure(0.1), 2000)
-    assert verdict.p_value < 0.1
+    verdict = audited(lambda x, rng: x + rng.laplace(), ea.pure(0.1), 400)
     shares = [look["share"] for look in verdict.evidence]
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    largest = max(look["log10 e-value"] for look in verdict.evidence)
-    assert verdict.p_value == pytest.approx(10**-largest)
+    stopped = audited(lambda x, rng: x + rng.laplace(), ea.pure(0.1), 400, stop=True)
+    largest = max(look["log10 e-value"] for look in stopped.evidence)
+    assert largest > math.log10(1 / 0.05)
+    assert stopped.p_value == pytest.approx(10**-largest)  # where it stops, no look is the last
 
 
 def test_of_several_orders_the_evidence_is_that_of_the_one_that_is_exceeded_most():
