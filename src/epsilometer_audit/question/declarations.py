@@ -185,7 +185,9 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     if distance is not None:
         if whole:
             distance = _whole(f"{where}.distance", distance)
-        widest = (high - low) * (size or 1) ** (1 / NORMS[norm or "Linf"])
+        widest = high - low
+        if norm:  # of a vector
+            widest *= size ** (1 / NORMS[norm])
         if not 0 < distance <= widest:
             must(f"{where}.distance", f"above 0, and {widest:g} at most", distance)
     if missing is True:
