@@ -186,7 +186,7 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
         if whole:
             distance = _whole(f"{where}.distance", distance)
         widest = high - low
-        if norm:  # of a vector
+        if size and norm:
             widest *= size ** (1 / NORMS[norm])
         if not 0 < distance <= widest:
             must(f"{where}.distance", f"above 0, and {widest:g} at most", distance)

@@ -32,6 +32,7 @@ MISTAKES = [
     ({**NUMBER, "distance": 1}, "domain.missing cannot be used with distance; choose one"),
     ({**UNIT, "distance": 1.01}, "domain.distance must be above 0, and 1 at most, got 1.01"),
     ({**UNIT, "distance": 0}, "domain.distance must be above 0, and 1 at most, got 0"),
+    ({**UNIT, "length": 3, "distance": 0}, "domain.distance must be above 0, and 1 at most, got 0"),
     ({"values": [1, 3], "distance": 2.5}, "domain.distance must be above 0, and 2 at most"),
     ({**UNIT, "length": 4, "distance": 3, "norm": "L2"}, "must be above 0, and 2 at most, got 3"),
     ({"values": [0, 1], "norm": "L2"}, "domain.norm must be one of L1, L2, Linf beside length and"),
