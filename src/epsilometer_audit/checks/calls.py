@@ -122,7 +122,7 @@ class Sample:
         added = np.zeros(self.size, np.int64)  # sums are exact
         signs = rng.choice([-1, 1], len(entries))
         for sign, entry in zip(signs, entries, strict=True):
-            ranks = 2 * np.cumsum(entry.times) - entry.times  # in halves
+            ranks = 2 * np.cumsum(entry.times) - entry.times  # 2 n times those of `_ranks`
             added += (sign * ranks)[entry.classes]
         return _classes(np.array_split(added, -(-self.size // _ROWS)))
 
