@@ -122,7 +122,7 @@ class Sample:
         added = np.zeros(self.size, np.int64)  # sums are exact
         signs = rng.choice([-1, 1], len(entries))
         for sign, entry in zip(signs, entries, strict=True):
-            ranks = np.rint(2 * self.size * _ranks(entry.times)).astype(np.int64)
+            ranks = 2 * np.cumsum(entry.times) - entry.times  # 2 n times those of `_ranks`
             added += (sign * ranks)[entry.classes]
         return _classes(np.array_split(added, -(-self.size // _ROWS)))
 
@@ -188,12 +188,14 @@ def draw_calls(
 ) -> list[Calls]:
     """Draw on all inputs in random order: some calls of one draw, all others, some of one draw.
 
+    There are 40 ``draws`` or more, so that one call is longer than all others.
+
     So some calls directly follow a call of the same size: noise may be kept from one to the next.
     """
     short = max(draws // _PART, 2)
     ones = draws // _PART
     sizes = [short] * _SHORT
-    sizes.append(max(draws - sum(sizes) - ones - short, short + 1))  # one call will be repeated
+    sizes.append(draws - sum(sizes) - ones - short)  # one call will be repeated
     requests: list[tuple[int, int]] = []
     for phase in ([1] * (ones // 2), sizes, [1] * (ones - ones // 2)):
         calls = list(product(range(len(inputs)), phase))

@@ -271,8 +271,8 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float) -
         """Return the largest circular autocorrelation at lags 1, ..., size / 2."""
         n = scores.shape[1]
         waves = np.fft.rfft(scores - scores.mean(axis=1, keepdims=True), axis=1)
-        shifted = np.fft.irfft(waves.real**2 + waves.imag**2, n, axis=1)[:, : n // 2 + 1]
-        most = np.abs(shifted[:, 1:]).max(axis=1)
+        shifted = np.fft.irfft(waves.real**2 + waves.imag**2, n, axis=1)
+        most = np.abs(shifted[:, 1 : waves.shape[1]]).max(axis=1)  # further lags mirror these
         return ratio(most, shifted[:, 0], size=1e-9)
 
     pieces = [piece for piece in pieces if piece.size >= 4]

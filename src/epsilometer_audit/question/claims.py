@@ -417,7 +417,7 @@ def _lines(errors: Floats) -> tuple[Floats, Floats]:
         rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], np.finfo(float).tiny)
         slope = rises.max()
         value = power[i] - slope * at[i]
-        if 1 - _ROUNDED <= slope < math.exp(LARGEST) and value < 1:
+        if 1 - _ROUNDED <= slope < math.exp(LARGEST):
             lines.append((slope, value))
         i += 1 + int(np.flatnonzero(rises >= slope * (1 - _ROUNDED))[-1])
     slopes, deltas = np.array(lines).reshape(len(lines), 2).T

@@ -44,7 +44,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _whole(where: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
+    if not isinstance(value, Integral | float) or value != value // 1:
         must(where, "a whole number", value)
     checks.within(where, value, -_FARTHEST, _FARTHEST)
     return int(value)
@@ -185,7 +185,9 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     if distance is not None:
         if whole:
             distance = _whole(f"{where}.distance", distance)
-        widest = (high - low) * (size or 1) ** (1 / NORMS[norm or "Linf"])
+        widest = high - low
+        if size and norm:
+            widest *= size ** (1 / NORMS[norm])
         if not 0 < distance <= widest:
             must(f"{where}.distance", f"above 0, and {widest:g} at most", distance)
     if missing is True:

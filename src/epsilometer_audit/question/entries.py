@@ -167,9 +167,7 @@ class Number(Entry):
         return self.inside(value)
 
     def others(self, rng: np.random.Generator) -> list[Any]:
-        values = [self.at(0.5), self.at(0.6)]
-        if self.lower < 0 < self.upper:
-            values.append(self.number(0))
+        values = [self.at(0.5), self.at(0.6), self.inside(0)]
         if self.clipped:
             beyond = self._beyond(rng)
             values = [*beyond[:2], *values, *beyond]

@@ -59,5 +59,8 @@ def test_lines_of_mu_are_tangents_of_its_curve(level):
         kappa, b = claim.null(levels, mean, math.nan)
         assert (kappa * q + b >= curve - 1e-9).all()
         assert kappa * mean + b == pytest.approx(norm.cdf(norm.ppf(mean) + level))
-    for epsilon, delta in np.stack(claim.implied(levels), axis=-1)[0]:
+    implied = np.stack(claim.implied(levels), axis=-1)[0]
+    assert implied[0].tolist() == pytest.approx([0, 2 * norm.cdf(level / 2) - 1])  # total variation
+    assert implied[-1][0] > level
+    for epsilon, delta in implied:
         assert delta == pytest.approx((curve - math.exp(epsilon) * q).max(), abs=1e-6)

@@ -60,8 +60,28 @@ def test_a_verdict_has_the_name_of_its_pair(pairs, name):
 def test_fifty_recorded_draws_of_a_side_are_enough():
     outputs = np.random.default_rng(0).normal(size=(2, 50))
     assert ea.audit_outputs(tuple(outputs), ea.pure(1.0)).draws == 50
-    with pytest.raises(ArgumentError, match="must be 50 or more a side, got 49"):
-        ea.audit_outputs(tuple(outputs[:, 1:]), ea.pure(1.0))
+    for fewer in (outputs[:, 1:], (outputs[0][1:], outputs[1]), (outputs[0], outputs[1][1:])):
+        with pytest.raises(ArgumentError, match="must be 50 or more a side, got 49"):
+            ea.audit_outputs(tuple(fewer), ea.pure(1.0))
+
+
+@pytest.mark.parametrize("claim", [ea.pure(1.0), ea.zcdp(1.0)], ids=["exact", "sequential"])
+@pytest.mark.parametrize("sizes", [(300, 400), (400, 300)])
+def test_the_larger_side_is_cut_to_the_other_in_random_order(sizes, claim, monkeypatch):
+    seen = []
+
+    def noted(recorded, *_):
+        seen.extend(recorded)
+
+    monkeypatch.setattr(auditing, "_exact", noted)
+    monkeypatch.setattr(auditing.rounds, "successive", noted)
+    monkeypatch.setattr(auditing, "_answer", lambda *_: None)
+    sides = [np.random.default_rng(size).random(size) for size in sizes]
+    ea.audit_outputs(tuple(sides), claim)
+    for taken, side in zip(seen[0], sides, strict=True):
+        assert len({*taken.tolist()}) == len(taken) == 300
+        assert {*taken.tolist()} <= {*side.tolist()}
+        assert taken.tolist() != side[:300].tolist()
 
 
 @pytest.mark.parametrize(
@@ -141,8 +161,10 @@ def test_evidence_is_the_wealth_by_the_share_of_the_draws():
     shares = [look["share"] for look in verdict.evidence]
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    largest = max(look["log10 e-value"] for look in verdict.evidence)
-    assert verdict.p_value == pytest.approx(10**-largest)
+    stopped = audited(lambda x, rng: x + rng.laplace(), ea.pure(0.1), 400, stop=True)
+    largest = max(look["log10 e-value"] for look in stopped.evidence)
+    assert largest > math.log10(1 / 0.05)
+    assert stopped.p_value == pytest.approx(10**-largest)  # where it stops, no look is the last
 
 
 def test_of_several_orders_the_evidence_is_that_of_the_one_that_is_exceeded_most():
@@ -251,6 +273,17 @@ def test_pairs_join_in_audits_of_domains_only(monkeypatch):
         with pytest.raises(ArgumentError, match="noted"):
             ea.audit(lambda x, rng: rng.random(), pairs, ea.pure(1.0), check_sampler=False)
     assert seen == [False, True]
+
+
+@pytest.mark.parametrize(("choices", "joined"), [(2, 0), (3, 1)])
+def test_pairs_that_joined_are_counted(choices, joined):
+    """Of three choices two pairs are listed, and one is left; of two there is one pair in all."""
+    pairs = ea.domain({"choices": [*range(choices)]}, limit=2)
+    options = {"samples": 700, "check_sampler": False}
+    verdict = ea.audit(lambda x, size, rng: rng.random(size), pairs, ea.pure(1.0), **options)
+    notes = [check["words"] for check in verdict.checks if "more pairs" in check["words"]]
+    assert [note.split()[0] for note in notes] == [str(joined)] * joined
+    assert len(verdict.tried) == len(pairs) + joined
 
 
 def test_a_violation_has_a_witness():

@@ -115,6 +115,10 @@ def checked(scores, included):
 
 def test_equal_scores_have_no_direction():
     assert checked(np.zeros(300), INCLUDED) == {"fair coins": "passed", "scores": "note"}
+    for place in (0, -1):
+        scores = np.zeros(300)
+        scores[place] = 1.0
+        assert "scores" not in checked(scores, INCLUDED)
 
 
 @pytest.mark.parametrize("inside", range(420, 452))

@@ -44,8 +44,9 @@ def test_outputs_that_repeat_have_a_sign_each():
 
 
 @pytest.mark.parametrize("width", [2, 3, 6])
-def test_of_vectors_four_entries_and_the_sum_of_all_with_a_sign_each_have_scores(width):
-    rows = rng(3).normal(size=(50, width))
+@pytest.mark.parametrize("digits", [9, 1], ids=["different", "repeated"])
+def test_of_vectors_four_entries_and_the_sum_of_all_with_a_sign_each_have_scores(width, digits):
+    rows = rng(3).normal(size=(50, width)).round(digits) + 0.0  # not -0.0
     *of_entries, of_sum, _ = Sample([rows], "").scores
     ranks = stats.rankdata(rows, axis=0).T
     assert len(of_entries) == min(width, 4)
@@ -73,7 +74,17 @@ def test_many_numbers_have_classes_that_are_finest_near_both_ends():
     assert np.isin(near, starts).all()
     assert np.isin([19_999 - k for k in near], starts).all()
     assert of_numbers.times.max() in (math.floor(20_000 / 31), math.ceil(20_000 / 31))
-    assert len(calls._classes([numbers[:8192]]).times) == 8192  # not so many: a class each
+    assert of_numbers.times.min() > 0
+    numbers[::2] = np.nan  # which are one more
+    with_missing = calls._classes([numbers])
+    assert with_missing.times[-1] == 10_000
+    assert (with_missing.classes[::2] == with_missing.times.size - 1).all()
+    assert calls._classes([np.zeros(9000)]).times.tolist() == [9000]
+
+
+def test_up_to_8192_numbers_have_a_class_each():
+    numbers = rng(4).permutation(20_000).astype(float)
+    assert len(calls._classes([numbers[:8192]]).times) == 8192
     assert len(calls._classes([numbers[:8193]]).times) < 100
 
 

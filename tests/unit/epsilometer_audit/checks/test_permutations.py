@@ -77,6 +77,12 @@ def test_the_bet_on_clusters_is_a_ratio_of_likelihoods():
     assert clustered(range(6), [3, 3]) == 1
 
 
+@pytest.mark.parametrize(("draws", "bet"), [(15, False), (16, True)])
+def test_no_bet_is_on_a_value_with_more_than_a_fourth_of_the_draws(draws, bet):
+    outputs = [0] * 4 + [*range(1, draws - 3)]
+    assert (clustered(outputs, [4, draws - 4]) < 0.1) == bet
+
+
 def test_agreement_by_hand():
     outputs = [0, 1, 0, 1, 0, 0, 0, 1]  # two calls of two draws, and four others
     result = agreement(outputs, np.array([[0, 1], [2, 3]]))
@@ -87,6 +93,7 @@ def test_agreement_by_hand():
         wealth.append(odds**2 / (1 + first * (odds - 1)) / (1 + second * (odds - 1)))
     assert result.p == pytest.approx(1 / np.mean(wealth))
     assert Matches(same=1, every=2).share == 0.5
+    assert Matches(same=1, every=1).share == 1
     assert Matches().share == 0
 
 
@@ -155,13 +162,19 @@ def variances_between_calls(parts, numbers):
     return np.array(variances)
 
 
-@pytest.mark.parametrize("limit", [0.05, 0.1])
+def test_calls_without_pieces_or_with_equal_ones_do_not_differ():
+    assert permutations.calls_p([None, None], rng(0), 0.05) == 1.0
+    equal = np.zeros((6, 1)), np.array([3, 3])
+    assert permutations.calls_p([equal, None], rng(0), 0.05) == 1.0
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.07, 0.1])
 def test_the_p_value_of_calls_is_that_of_all_orders(limit):
     """Of seven pieces in three calls, and of four in two on the other side, by enumeration.
 
     A p-value counts the observed order, and random ones that are at least as extreme.
     """
-    parts = rng(4).normal(size=(7, 2))
+    parts = rng(3).normal(size=(7, 2))
     parts[:2] += 1
     side = parts - parts.mean(axis=0), np.array([2, 3, 2])
     other = rng(5).normal(size=(4, 1)), np.array([1, 3])
@@ -212,11 +225,33 @@ def test_serial_dependence_is_the_largest_circular_correlation(monkeypatch):
         assert both == pytest.approx([largest_correlation(piece)] * 2)
 
 
+@pytest.mark.parametrize(("pieces", "sizes"), [(3, [4, 3, 3]), (12, [1] * 10)])
+def test_agreement_of_places_is_the_sum_of_squares_of_their_means(pieces, sizes, monkeypatch):
+    """In pieces of some places, or of one."""
+    monkeypatch.setattr(permutations, "_pieces_p", lambda *given: given)
+    rows = rng(0).normal(size=(5, 10))
+    parts, statistic, _, limit = permutations.places_p(rows, rng(1), pieces, 0.25)
+    assert limit == 0.25
+    places = np.split(np.arange(10), np.cumsum(sizes)[:-1])
+    assert len(parts) == len(places)
+    for part, own in zip(parts, places, strict=True):
+        assert sorted(part) == sorted(rows[:, own].ravel())
+        other = rng(2).permuted(rows[:, own])
+        wanted = [sum(column.mean() ** 2 for column in each.T) for each in (rows[:, own], other)]
+        assert statistic(np.array([part, other.ravel()])) == pytest.approx(wanted)
+
+
+def test_pieces_in_which_nothing_differs_are_no_evidence():
+    assert permutations._pieces_p([np.zeros(8)], lambda x: x.sum(axis=1), rng(0), 0.05) == 1.0
+    assert permutations.serial_p([np.zeros(8)] * 6, rng(0), 1.0) == 1.0
+
+
 def test_orders_that_tie_but_for_rounding_are_as_extreme():
     """A wrong margin is missed with a probability below 1e-6: about half of many would differ."""
     values = rng(1).normal(size=40)
-    sums = permutations._pieces_p([values], lambda x: x.cumsum(axis=1)[:, -1] + 40, rng(2), 1.0)
-    assert sums == 1.0
+    for seed in range(3):
+        squares = [rng(seed).normal(size=40)], lambda x: x.cumsum(axis=1)[:, -1] ** 2
+        assert permutations._pieces_p(*squares, rng(seed), 1.0) == 1.0
     for seed in range(20):  # forty calls of one piece: sums of all squares
         calls = (rng(seed).normal(size=(40, 1)), np.ones(40, int))
         assert permutations.calls_p([calls], rng(seed), 0.5) == 1.0

@@ -117,14 +117,18 @@ def test_a_function_of_epsilon_is_tested_where_delta_is_small_and_at_0():
     assert (deltas[1:] <= wanted).all()
     never = ea.profile(lambda epsilon: 0.02).parts  # it is not below .02 anywhere
     assert [(part.level, part.delta) for part in never] == [(0.0, 0.02)]
-    at_once = ea.profile(lambda epsilon: 0.1 if epsilon < 1 else 0.01).parts
-    assert [(part.level, part.delta) for part in at_once] == [(0, 0.1), (pytest.approx(1), 0.01)]
+    for most, least in ((0.1, 0.01), (0.1, 0.03), (0.05, 0.001)):
+        at_once = ea.profile(lambda epsilon, m=most, n=least: m if epsilon < 1 else n).parts
+        points = [(part.level, part.delta) for part in at_once]
+        assert points == [(0, most), (pytest.approx(1), least)]
 
 
 # --- a trade-off curve and its lines --------------------------------------------------------------
 
 Z = np.linspace(0, 1, 4001)
 TABLES = [{0.1: 0.8}, {0.1: 0.8, 0.3: 0.5}, {0.02: 0.7, 0.2: 0.4, 0.6: 0.1}, {0.3: 0.7}, {0.8: 0.1}]
+TABLES += [{0.25: 0.3}, {0.55: 0.35}]  # the slope of one line is rounded to less than 1
+TABLES += [{0.21: 0.68, 0.65: 0.23}, {0.14: 0.43, 0.38: 0.17}]  # mirrored points are nearer a bit
 
 
 def least_errors(points):
@@ -190,6 +194,39 @@ def test_a_function_is_kept_in_few_lines():
     assert max(deltas) > 0.35
     assert np.diff(np.sort(np.sqrt(deltas))).max() < 0.2
     assert len({alpha for alpha, _ in smooth.errors}) <= 10
+
+
+def test_all_lines_are_kept_up_to_ten():
+    """Each of these points of a smooth curve has a line."""
+    for number, all_are_kept in ((9, True), (10, True), (11, False)):
+        alphas = np.linspace(0.01, 0.3, number)
+        betas = norm.cdf(norm.isf(alphas) - 1)
+        parts = ea.tradeoff(zip(alphas.tolist(), betas.tolist(), strict=True)).parts
+        assert (len(parts) == number) == all_are_kept
+        assert len(parts) <= 10
+
+
+@pytest.mark.parametrize("mu", [0.3, 1.0, 3.0, 6.0])
+def test_few_lines_are_far_apart_neither_by_epsilon_nor_by_delta(mu):
+    """Shares of the largest epsilon and roots of delta: 9 even steps of their sum, 2 at most.
+
+    A step is longer by what the read points are apart.
+    """
+    parts = ea.tradeoff(lambda alpha: norm.cdf(norm.isf(alpha) - mu).item()).parts
+    levels = np.array([part.level for part in parts])
+    roots = np.sqrt([part.delta for part in parts])
+    order = np.argsort(levels)
+    steps = np.diff(levels[order]) / levels.max() - np.diff(roots[order])
+    assert steps.max() < (1 + np.ptp(roots)) / 9 + 0.05
+
+
+def test_up_to_twenty_points_are_shown_and_of_more_those_near_a_line():
+    for number in (20, 21):
+        alphas = np.linspace(0.01, 0.9, number)
+        points = zip(alphas.tolist(), norm.cdf(norm.isf(alphas) - 1).tolist(), strict=True)
+        whole = ea.tradeoff(points)
+        shown = [alpha for alpha, _ in whole.errors]
+        assert shown == (alphas.tolist() if number == 20 else sorted({*whole.alphas}))
 
 
 def test_errors_at_the_ends_claim_nothing():

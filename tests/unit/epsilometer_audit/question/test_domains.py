@@ -233,6 +233,17 @@ def test_inputs_have_so_many_entries_together_at_most(declared, entries, monkeyp
         ea.domain(declared, limit=24 // entries + 1)
 
 
+def test_all_inputs_have_a_hundred_million_entries_together_at_most():
+    widest = {"rows": [UNIT] * 1000, "length": 10_000, "limit": 11}
+    message = "limit must be at most 10 for inputs of 10000000 entries, got 11"
+    with pytest.raises(ArgumentError, match=message):
+        ea.domain(widest)
+
+
+def test_a_domain_with_more_has_a_hundred_pairs_if_no_limit_is_said():
+    assert len(ea.domain({"choices": [*range(20)]})) == 100
+
+
 @pytest.mark.parametrize(("limit", "words"), [(0, "at least 1, got 0"), (1001, "at most 1000")])
 def test_a_limit_has_a_range(limit, words):
     with pytest.raises(ArgumentError, match=rf"domain\.limit must be {words}"):

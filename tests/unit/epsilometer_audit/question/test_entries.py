@@ -24,6 +24,7 @@ AROUND_0, FAR_APART = {"values": [-2, 8]}, {"values": [-(10**6), 10**6]}
 BITS = {"values": [0, 1], "whole": True, "length": 4}
 COARSER = [-1e6, 1e6 - 1, -1.0, -0.5, 0.0, 1 / 3, math.pi]  # and where floats become coarser
 COARSER += [2.0**19 - 1, 2.0**19 - 0.5, 2.0**19, -(2.0**19)]
+NEAR_1 = [0.75, 0.875, 1.0, -1.25, -1.125, -1.0, 0.5, 1 / 3, math.pi]
 OF_INTEREST = [
     (CLIPPED, [(0.0, -0.01), (10.0, 10.01), (0.0, 20.0), (10.0, -1e4)]),
     (AROUND_0, [(-2.0, 8.0), (-2.0, 3.0), (8.0, 4.0), (8.0, 0.0), (-0.01, 0.01)]),
@@ -31,6 +32,8 @@ OF_INTEREST = [
     ({**FAR_APART, **WHOLE}, [(-1, 1), (-(10**6), 0), (10**6, 1 - 10**6)]),
     ({**FAR_APART, "distance": 1}, [(start, start + 1) for start in COARSER]),
     ({**FAR_APART, "distance": 1}, [(0.0, 0.5), (0.0, 0.001)]),
+    ({**FAR_APART, "distance": 0.25}, [(start, start + 0.25) for start in NEAR_1]),
+    ({"values": [0, 4], "distance": 4}, [(0.0, 4.0), (2.0, 4.0)]),
     ({**FAR_APART, **WHOLE, "distance": 4}, [(-4, 0), (-2, 2), (0, 1), (0, 2), (0, 4)]),
     ({**CLIPPED, **WHOLE}, [(0, -1), (10, 11)]),
     ({"values": [-1.23456, 12_342.5]}, [(-1.23456, 12_342.5)]),  # ends with all of their digits
@@ -40,6 +43,8 @@ OF_INTEREST = [
     ({**CLIPPED, "distance": 2}, [(10.0, 12.0), (-2.0, 0.0)]),
     ({**BITS, "norm": "L1", "distance": 3}, [([0] * 4, [1, 1, 1, 0])]),
     ({**BITS, "norm": "L2", "distance": 2}, [([0] * 4, [1] * 4)]),
+    ({**BITS, "norm": "Linf", "distance": 1}, [([0, 1, 0, 1], [1, 0, 1, 0])]),
+    ({**BITS, "length": 2, "norm": "L1", "distance": 2}, [([0, 1], [1, 0])]),
     ({"bits": 3}, [([0, 0, 0], [0, 0, 1]), ([0, 0, 0], [0, 1, 0]), ([1, 1, 1], [0, 1, 1])]),
     ({"rows": NUMBER, "length": [0, 20]}, [([math.nan], []), ([0.0, math.nan], [0.0])]),
     ({"rows": CLIPPED, "length": [0, 5]}, [([-0.01], []), ([10.01], [])]),
@@ -182,7 +187,7 @@ def test_changes_of_a_column_are_beside_others_at_one_end_in_the_middle_and_at_t
         assert ([x, beside], [y, beside]) in pairs
 
 
-@pytest.mark.parametrize("size", [4, 5, 6])
+@pytest.mark.parametrize("size", [2, 4, 5, 6])
 @pytest.mark.parametrize("distance", [0.1, 2.0])
 def test_entries_of_a_vector_move_one_at_a_time_from_each_start_and_all_at_once(size, distance):
     """In the same direction, in turn, half of them against half, and two of three."""

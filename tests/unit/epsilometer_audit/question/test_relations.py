@@ -50,6 +50,21 @@ def test_other_inputs_are_not_contained(name):
     assert [x for x in OUTSIDE[name] if contains(space, x)] == []
 
 
+@pytest.mark.parametrize("norm", [None, "L1", "L2", "Linf"])
+def test_floats_whose_difference_is_rounded_are_near(norm):
+    near, beyond = 0.4, 0.4 + 1e-6
+    assert near - 0.1 > 0.3
+    declared = {"values": [0, 1], "distance": 0.3}
+    if norm is None:
+        space = read("domain", declared)
+        assert neighbours(space, 0.1, near)
+        assert not neighbours(space, 0.1, beyond)
+    else:
+        space = read("domain", {**declared, "length": 2, "norm": norm})
+        assert neighbours(space, [0.1, 0.5], [near, 0.5])
+        assert not neighbours(space, [0.1, 0.5], [beyond, 0.5])
+
+
 NEAR = {"values": [0, 9], "distance": 1}
 ALSO_NOT = "in the same order; not: a row added or removed, another order"
 RELATIONS = [

@@ -134,6 +134,7 @@ def test_names_say_what_changes_where_and_beside_which_rows(declaration):
             named = {"like it": [old], "like the other": [new], "both in turn": [old, new]}
             values = named.get(others, others.removesuffix(" in turn").split(" and "))
             assert rest == np.resize(values, len(rest)).tolist()
+            assert others.endswith("in turn") == (len(values) > 1)
 
 
 def test_rows_in_any_order_are_the_same_rows_but_for_one():
