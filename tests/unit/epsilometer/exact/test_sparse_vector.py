@@ -78,7 +78,8 @@ def chances(mechanism, x, first=False):
 
 @pytest.mark.parametrize("epsilon", [1e-8, 1.0, 40.0])
 @pytest.mark.parametrize(
-    ("variant", "corrected"), [(1, False), (2, False), (4, False), (4, True), (5, False), (6, False)]
+    ("variant", "corrected"),
+    [(1, False), (2, False), (4, False), (4, True), (5, False), (6, False)],
 )
 def test_words_of_bits_and_first_positives(variant, corrected, epsilon):
     """Of an answer at the threshold, of one that passes it, and of one that is the same."""

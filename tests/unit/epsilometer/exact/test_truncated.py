@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from epsilometer.exact import EXACT
 from epsilometer.exact.base import spectrum
@@ -47,6 +48,23 @@ def test_truncated_gaussian_as_good_as_uniform(epsilon):
             assert delta == pytest.approx(expected, rel=1000 * epsilon + 1e-9, abs=0)
     slopes = exact.lipschitz_input, exact.lipschitz_output  # of 1 + 2 epsilon (x - 1/2)(z - 1/2)
     assert slopes == pytest.approx((epsilon, 2 * epsilon), rel=10 * epsilon, abs=0)
+
+
+@pytest.mark.parametrize("order", [1.5, 20.0, 1e4, 1e6])
+@pytest.mark.parametrize("epsilon", [0.5, 8.0, 100.0])
+@on_an_interval
+def test_divergences_of_every_order_are_integrals(name, epsilon, order):
+    """In pieces that grow from the ends and from both inputs: there high orders have all mass."""
+    exact = law(name, epsilon)
+    points, rule = np.polynomial.legendre.leggauss(20)
+    for x, y in [(0.0, 1.0), (1.0, 0.0), (0.3, 0.7), (0.45, 0.4)]:
+        steps = np.array([0.0, *2.0 ** -np.arange(40)])
+        ends = np.unique(np.clip(np.add.outer([0, 1, x, y], [*steps, *-steps]), 0, 1))
+        half = np.diff(ends)[:, None] / 2
+        z, weights = ends[:-1, None] + half * (1 + points), half * rule
+        logs = order * exact.log_pdf(z, x) - (order - 1) * exact.log_pdf(z, y)
+        expected = logsumexp(logs, b=weights) / (order - 1)
+        assert exact.renyi(order, x, y) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 20.0, 1000.0])
