@@ -27,18 +27,12 @@ def tail_terms(gap, scale, side, below):
     return {sign: tail} if rare else {0: Decimal(1), sign: -tail}
 
 
-def integral(terms, low, high):
-    """Return that of sum factor exp(rate rho), from one number or infinity to another."""
-    total = Decimal(0)
-    for rate, factor in terms.items():
-        if rate == 0:
-            total += factor * (high - low)
-        else:
-            at_low, at_high = (
-                Decimal(0) if end.is_infinite() else (rate * end).exp() for end in (low, high)
-            )
-            total += factor * (at_high - at_low) / rate
-    return total
+def integral(rate, low, high):
+    """Return that of exp(rate rho) from a number, or infinity where it falls off, to another."""
+    if rate == 0:
+        return high - low
+    ends = (0 if end.is_infinite() else (rate * end).exp() for end in (high, low))
+    return (next(ends) - next(ends)) / rate
 
 
 def chance_of(bits, gaps, scales):
@@ -48,15 +42,17 @@ def chance_of(bits, gaps, scales):
     total = Decimal(0)
     for low, high in pairwise([-INFINITE, *cuts, INFINITE]):
         sign = 1 if high <= 0 else -1
-        terms = {sign / a: 1 / (2 * a)}
+        terms = {(sign, 0): 1 / (2 * a)}  # by rates in 1/a and in 1/b
         for bit, gap in zip(bits, gaps, strict=True):
             following = {}
             of_query = tail_terms(gap, b, 1 if bit else -1, high <= gap)
-            for (rate, factor), (more, times) in product(terms.items(), of_query.items()):
-                new = rate + (more / b if more else 0)
+            for ((i, j), factor), (more, times) in product(terms.items(), of_query.items()):
+                new = i, j + more
                 following[new] = following.get(new, Decimal(0)) + factor * times
-            terms = {rate: factor for rate, factor in following.items() if factor}
-        total += integral(terms, low, high)
+            terms = following
+        for (i, j), factor in terms.items():
+            rate = (i * b + j * a) / (a * b) if j else i / a
+            total += factor * integral(rate, low, high) if factor else 0
     return total
 
 
@@ -83,7 +79,7 @@ def chances(mechanism, x, first=False):
 )
 def test_words_of_bits_and_first_positives(variant, corrected, epsilon):
     """Of an answer at the threshold, of one that passes it, and of one that is the same."""
-    x, y = [1.0, 0.5, 2.0], [0.0, 1.5, 2.0]
+    x, y = [1.0, 0.57, 2.1], [0.13, 1.41, 2.1]
     about = {"variant": variant, "queries": len(x), "threshold": 1.0, "corrected": corrected}
     mechanism = SparseVector(epsilon, **about)
     for name in ["sparse_vector", "sparse_vector_first"][: 1 + mechanism.stops]:
