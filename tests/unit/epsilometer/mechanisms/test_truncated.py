@@ -8,7 +8,7 @@ import pytest
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 
-UNIFORM = np.array([2.0**-53, 1e-9, 0.2, 0.5, 0.77, 0.999, 1 - 2.0**-53])
+UNIFORM = np.array([0.0, 1e-9, 0.2, 0.5, 0.77, 0.999, 1 - 2.0**-53])
 
 
 def drawing(uniform):
@@ -34,11 +34,11 @@ def test_outputs_are_the_quantiles_of_uniform_numbers(name, ends, inputs, epsilo
         assert (np.diff(outputs) > 0).all()
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 6.0, 500.0])
+@pytest.mark.parametrize("epsilon", [1e-6, 0.3, 5.0, 25.0])
 @pytest.mark.parametrize("name", ["truncated_gaussian", "truncated_laplace"])
 def test_rounding_leaves_no_interval(name, epsilon):
-    for lower, upper in [(0.1, 0.7), (-1e-3, 1e9), (1e6, 1e6 + 0.3)]:
+    for lower, upper in [(0.1, 0.8), (-3.0, -2.3), (-1e-3, 1e9), (1e6, 1e6 + 0.3)]:
         mechanism = MECHANISMS.load(name)(epsilon, lower, upper)
-        for x in (lower, upper, lower + (upper - lower) / 3):
+        for x in np.linspace(lower, upper, 20).clip(lower, upper).tolist():
             outputs = mechanism.sample(x, UNIFORM.size, drawing(UNIFORM))
             assert ((lower <= outputs) & (outputs <= upper)).all()
