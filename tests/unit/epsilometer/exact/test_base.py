@@ -18,10 +18,12 @@ def test_a_claim_that_is_the_level_but_for_its_rounding_has_no_delta(name, epsil
     assert (spectrum(exact, level * (1 - np.array([1e-12, 1e-6])), 1, 0) > 0).all()
 
 
-@pytest.mark.parametrize("claim", [-1e3, -50.0])
-def test_no_delta_is_more_than_1(claim):
-    for name in ("laplace", "randomized_response", "truncated_laplace"):
-        assert 1 - 1e-12 < spectrum(law(name, 1.0), [claim], 1, 0)[0] <= 1
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@pytest.mark.parametrize("name", ["laplace", "truncated_gaussian", "truncated_laplace"])
+def test_no_delta_is_more_than_1(name, epsilon):
+    """All probability together may be, by its rounding."""
+    deltas = spectrum(law(name, epsilon), [-1e3, -50.0], 1, 0)
+    assert ((deltas > 1 - 1e-12) & (deltas <= 1)).all()
 
 
 def test_the_level_of_an_infinite_order_is_the_pure_one():
