@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from epsilometer.exact import EXACT
@@ -67,6 +68,30 @@ def test_divergences_of_every_order_are_integrals(name, epsilon, order):
         assert exact.renyi(order, x, y) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 8.0])
+@on_an_interval
+def test_spectra_are_integrals_up_to_where_the_loss_falls_below_the_claim(name, epsilon):
+    """In any unit."""
+    exact, tiny = law(name, epsilon), law(name, epsilon, 0.0, 1e-20)
+    points, rule = np.polynomial.legendre.leggauss(20)
+    for x, y in [(0.0, 1.0), (1.0, 0.0), (0.3, 0.7), (0.45, 0.4)]:
+        for claim in np.array([0.0, 0.3, 0.9, 0.999]) * exact.privacy_loss(x, y):
+            end = brentq(lambda z, x=x, y=y, c=claim: excess(exact, z, x, y) - c, 0, 1, xtol=1e-15)
+            cuts = np.unique([end, *np.linspace(0, 1, 41), x, y])
+            half = np.diff(cuts)[:, None] / 2
+            z, weights = cuts[:-1, None] + half * (1 + points), half * rule
+            gains = exact.pdf(z, x) - np.exp(claim) * exact.pdf(z, y)
+            expected = (weights * np.maximum(gains, 0)).sum()
+            assert spectrum(exact, [claim], x, y)[0] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+            in_unit = spectrum(tiny, [claim], 1e-20 * x, 1e-20 * y)[0]
+            assert in_unit == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+def excess(exact, z, x, y):
+    """Return the loss of an output, which falls from x to y."""
+    return float(exact.log_pdf(z, x) - exact.log_pdf(z, y))
+
+
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 20.0, 1000.0])
 def test_exponential_half_line(epsilon):
     exact = law("exponential_half_line", epsilon)
@@ -102,7 +127,7 @@ def test_lipschitz_constants_are_the_steepest_slopes(name, lower, upper, epsilon
     ("name", "ends", "inputs"),
     [
         ("truncated_gaussian", (2.0, 5.0), [2.0, 5.0, 4.1, 3.2]),
-        ("truncated_laplace", (2.0, 5.0), [2.0, 5.0, 4.1, 3.2]),
+        ("truncated_laplace", (-5.0, -2.0), [-2.0, -5.0, -4.1, -3.2]),
         ("exponential_half_line", (), [1.0, 2.0, 1.4]),
     ],
 )
