@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from epsilometer.exact.base import spectrum
 from tests.unit.epsilometer.exact.laws import close, law
 
 SMALL = [1e-8, 1e-4, 0.1, 1.0, 10.0]
@@ -79,6 +80,19 @@ def of_subsets(x, included, epsilon, t):
         chance = included**ones * (1 - included) ** (len(x) - ones)
         terms.append(math.log(chance) + t * kept - (kept * epsilon) ** 2 / 2)
     return logsumexp(terms, axis=0)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_the_spectrum_of_sums_is_an_integral(noise):
+    """Of what p exceeds the multiple of q by, in pieces so small that they need no crossings."""
+    exact, points = subsampled(20.0, noise, included=0.4), np.linspace(-1.5, 3.5, 10_001)
+    nodes, rule = np.polynomial.legendre.leggauss(4)
+    z = points[:-1, None] + 0.00025 * (1 + nodes)
+    for x, y in (([0.5, 0.56], [0.52, 0.9]), ([0.52, 0.9], [0.5, 0.56])):
+        p, q = exact.pdf(z, x), exact.pdf(z, y)
+        for claim in (0.0, 0.2, 0.5):
+            delta = (np.maximum(p - math.exp(claim) * q, 0) @ rule).sum() * 0.00025
+            assert spectrum(exact, [claim], x, y)[0] == pytest.approx(delta, abs=1e-7)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])

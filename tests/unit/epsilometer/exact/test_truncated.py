@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from epsilometer.exact import EXACT
+from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import spectrum
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.testing import check_exact
@@ -75,7 +75,11 @@ def test_spectra_are_integrals_up_to_where_the_loss_falls_below_the_claim(name, 
     exact, tiny = law(name, epsilon), law(name, epsilon, 0.0, 1e-20)
     points, rule = np.polynomial.legendre.leggauss(20)
     for x, y in [(0.0, 1.0), (1.0, 0.0), (0.3, 0.7), (0.45, 0.4)]:
-        for claim in np.array([0.0, 0.3, 0.9, 0.999]) * exact.privacy_loss(x, y):
+        grid, _ = quadrature.nodes(*exact.pieces(x, y))
+        inside = grid[(grid > 0) & (grid < 1)]
+        last = [excess(exact, ends.mean(), x, y) for ends in (inside[:2], inside[-2:])]
+        shares = np.array([0.0, 0.3, 0.9, 0.999]) * exact.privacy_loss(x, y)
+        for claim in [*shares, *[max(last)] * ((x, y) == (1.0, 0.0))]:
             end = brentq(lambda z, x=x, y=y, c=claim: excess(exact, z, x, y) - c, 0, 1, xtol=1e-15)
             cuts = np.unique([end, *np.linspace(0, 1, 41), x, y])
             half = np.diff(cuts)[:, None] / 2
