@@ -117,10 +117,10 @@ class ExactRandomizedBits(Enumerated):
         """Return the chance that a random vector with t ones is d flips away, of shape (t, d)."""
         n = self._mechanism.people
         chances = np.zeros((n + 1, n + 1))
-        for t in range(n + 1):
+        for t, of_flips in enumerate(chances):
             for kept in range(max(0, true_ones + t - n), min(true_ones, t) + 1):
                 ways = math.comb(true_ones, kept) * math.comb(n - true_ones, t - kept)
-                chances[t, true_ones + t - 2 * kept] = ways / math.comb(n, t)
+                of_flips[true_ones + t - 2 * kept] = ways / math.comb(n, t)
         return chances
 
 

@@ -19,7 +19,7 @@ from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.numerics.arrays import Floats
 
 _POINTS = 8001  # of a grid on which the largest loss is searched
-_FAR_POINTS = 2001  # of one over six powers of ten
+_FAR = np.geomspace(1e-3, 1e3, 2001)  # z / scale^2 of points far out
 _HELD = 2**20  # distances from sums in memory
 
 
@@ -115,7 +115,7 @@ class ExactNoisySum(LineDistribution):
         kinks = np.concatenate([sums, others])
         z = np.append(np.linspace(kinks.min() - reach, kinks.max() + reach, _POINTS), kinks)
         if self._mechanism.noise == "gaussian":
-            far = self._mechanism.scale**2 * np.geomspace(1e-3, 1e3, _FAR_POINTS)
+            far = self._mechanism.scale**2 * _FAR
             z = np.concatenate([z, kinks.min() - far, kinks.max() + far])
         step = max(_HELD // kinks.size, 1)
         for start in range(0, z.size, step):

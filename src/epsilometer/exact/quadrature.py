@@ -45,9 +45,9 @@ class LineDistribution(ABC):
     def pieces(self, x: Any, x_prime: Any) -> tuple[Floats, float]:
         """Return the kinks and ends of both densities, and the scale on which they change."""
 
+    @abstractmethod
     def compare(self, z: Floats, x: Any, x_prime: Any) -> Comparison:
         """Return both log densities at ``z`` and the loss, accurate where it is small."""
-        return levels.compared(self.log_pdf(z, x), self.log_pdf(z, x_prime))
 
     @abstractmethod
     def privacy_loss(self, x: Any, x_prime: Any) -> float:

@@ -111,12 +111,16 @@ class ExactSparseVectorBits(Enumerated):
         log_p = np.array([_log_mass(low, high) for low, high in intervals])
         log_q = np.array([_log_mass(low, high) for low, high in others])
         loss = levels.compared(log_p, log_q).loss
-        for i, (low, high) in enumerate(intervals):
-            low_prime, high_prime = others[i]
-            if low == low_prime == -math.inf:
-                loss[i] = _log_cdf_gain(high, high_prime)
-            elif high == high_prime == math.inf:
-                loss[i] = _log_cdf_gain(-low, -low_prime)
+        for i in np.flatnonzero(np.abs(loss) < 1):  # where one end moves, by the mass between
+            (low, high), (low_prime, high_prime) = intervals[i], others[i]
+            if low == low_prime:
+                start, end = high_prime, high
+            elif high == high_prime:
+                start, end = low, low_prime
+            else:
+                continue
+            moved = math.exp(_log_mass(min(start, end), max(start, end)) - log_q[i])
+            loss[i] = math.log1p(math.copysign(moved, end - start))
         return Comparison(log_p, log_q, loss)
 
 
@@ -157,8 +161,3 @@ def _log_mass(low: float, high: float) -> float:
     if high <= 0:
         return high - math.log(2) + math.log(-math.expm1(low - high))
     return math.log(-(math.expm1(low) + math.expm1(-high)) / 2)
-
-
-def _log_cdf_gain(u: float, v: float) -> float:
-    """Return log F(u) - log F(v)."""
-    return _LAPLACE.cdf_gain(np.array(u), np.array(v), np.array(v - u)).item()

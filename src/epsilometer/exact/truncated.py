@@ -219,9 +219,7 @@ class ExactTruncatedLaplace(IntervalNoise):
 
 
 def _log_integral(rate: float, width: float) -> float:
-    """Return the logarithm of the integral of exp(rate u) over [0, width]."""
-    if rate == 0:
-        return math.log(width)
+    """Return the logarithm of the integral of exp(rate u) over [0, width]; the rate is not 0."""
     steepest = max(rate, 0.0) * width  # taken out, so that nothing overflows at high orders
     return steepest + math.log(-math.expm1(-abs(rate) * width) / abs(rate))
 

@@ -174,6 +174,7 @@ def test_lowest_bits_are_those_of_fractions_and_numbers_of_0_and_of_what_is_not_
     patterns = rng.integers(-(2**63), 2**63 - 1, 300) & -(1 << rng.integers(0, 53, 300))
     ends = [0.0, -0.0, -5e-324, 5e-324, 2.0**-1022, 2.0**1023, INF, -INF, NAN]
     numbers = [*patterns.view(np.float64).tolist(), *ends]
+    assert (ZERO, NOT_FINITE) == (1024, 1025)  # in saved events, too
     found = lowest_bits(np.resize(numbers, size))
     assert found.tolist() == np.resize([*map(lowest_bit_of, numbers)], size).tolist()
 

@@ -153,6 +153,8 @@ BITS = RNG.integers(0, 2, (500, 3))
     ("x", "layout", "names"),
     [
         (VECTORS[0, :, 0], {}, {"columns"}),
+        (1000 * abs(VECTORS[0, :, 0]), {}, {"columns"}),
+        (np.column_stack([WIDE, 3 * WIDE[::-1]]), {}, {"rows", "columns", "sums", "regressions"}),
         (WIDE, {}, {"columns", "bits", "sums"}),
         (-WIDE, {}, {"columns"}),
         (WIDE % 1000, {}, {"columns"}),  # numbers repeat

@@ -58,6 +58,14 @@ def z_of_means(x, y):
     return abs(x.mean() - y.mean()) / spread
 
 
+def test_z_scores_are_those_of_the_mean_products_of_all_pairs():
+    table = np.random.default_rng(8).exponential([1.0, 2.0, 0.5], (100, 3))
+    z = scores._z_scores(table, 40)
+    for i, j in product(range(3), repeat=2):
+        products = table[:, i] * table[:, j]
+        assert z[i, j] == pytest.approx(z_of_means(products[:40], products[40:]))
+
+
 def test_of_many_columns_the_products_remain_that_differ_by_four_deviations(monkeypatch):
     """At most 64; of sixteen columns all are taken."""
     columns = np.random.default_rng(8).normal(size=(17, 2000))

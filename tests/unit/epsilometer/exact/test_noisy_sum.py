@@ -6,7 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
+from epsilometer.exact.base import spectrum
 from tests.unit.epsilometer.exact.laws import close, law
 
 SMALL = [1e-8, 1e-4, 0.1, 1.0, 10.0]
@@ -48,22 +50,49 @@ def test_far_out_the_extreme_sums_decide(epsilon):
     assert exact.privacy_loss([1, 0], [0, 0]) == math.inf
     assert exact.privacy_loss([1, 0], [1, 1]) == pytest.approx(-math.log(0.7), rel=1e-12)
     assert exact.privacy_loss([1, 0], [0.5, 0.5]) == pytest.approx(-math.log(0.3), rel=1e-12)
+    whole = subsampled(epsilon, "gaussian", included=1.0)
+    assert whole.privacy_loss([1, 0], [0.5, 0.5]) == 0
+    assert whole.privacy_loss([1, 0], [1, 0.5]) == whole.privacy_loss([1, 0.5], [1, 0]) == math.inf
     uneven, even = [0.8, 0.1, 0.1], [0.5, 0.5, 0.0]
     sparse = subsampled(epsilon, "gaussian", included=0.05, people=3)
-    losses = of_subsets(uneven, 0.05, epsilon) - of_subsets(even, 0.05, epsilon)
+    t = np.linspace(-60, 160, 22_001)
+    losses = of_subsets(uneven, 0.05, epsilon, t) - of_subsets(even, 0.05, epsilon, t)
     largest = max(losses.max(), -math.log(0.95))
     assert sparse.privacy_loss(uneven, even) == pytest.approx(largest, rel=1e-4)
 
 
-def of_subsets(x, included, epsilon):
+@pytest.mark.parametrize("x", [[0.6, 0.3, 0.1], [0.4, 0.3, 0.3], [1.0, 0.0, 0.0]])
+def test_the_largest_loss_may_lie_anywhere_between_the_sums(x):
+    """Where normal noise is far narrower than the sums; all people have one sum together."""
+    y, epsilon = [0.5, 0.5, 0.0], 200.0
+    z = np.linspace(-0.2, 1.2, 28_001)
+    p, q = (of_subsets(each, 0.05, epsilon, epsilon**2 * z) for each in (x, y))
+    exact = subsampled(epsilon, "gaussian", included=0.05, people=3)
+    assert exact.privacy_loss(x, y) == pytest.approx((p - q).max(), rel=1e-3)
+    assert exact.privacy_loss(y, x) == pytest.approx((q - p).max(), rel=1e-3)
+
+
+def of_subsets(x, included, epsilon, t):
     """Return log densities of a normal noisy sum, beside that of its noise, at t scale^2."""
-    t = np.linspace(-60, 160, 22_001)
-    density = np.zeros(t.size)
+    terms = []
     for vector in product((0, 1), repeat=len(x)):
         kept, ones = np.dot(vector, x), sum(vector)
         chance = included**ones * (1 - included) ** (len(x) - ones)
-        density += chance * np.exp(t * kept - (kept * epsilon) ** 2 / 2)
-    return np.log(density)
+        terms.append(math.log(chance) + t * kept - (kept * epsilon) ** 2 / 2)
+    return logsumexp(terms, axis=0)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_the_spectrum_of_sums_is_an_integral(noise):
+    """Of what p exceeds the multiple of q by, in pieces so small that they need no crossings."""
+    exact, points = subsampled(20.0, noise, included=0.4), np.linspace(-1.5, 3.5, 10_001)
+    nodes, rule = np.polynomial.legendre.leggauss(4)
+    z = points[:-1, None] + 0.00025 * (1 + nodes)
+    for x, y in (([0.5, 0.56], [0.52, 0.9]), ([0.52, 0.9], [0.5, 0.56])):
+        p, q = exact.pdf(z, x), exact.pdf(z, y)
+        for claim in (0.0, 0.2, 0.5):
+            delta = (np.maximum(p - math.exp(claim) * q, 0) @ rule).sum() * 0.00025
+            assert spectrum(exact, [claim], x, y)[0] == pytest.approx(delta, abs=1e-7)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])

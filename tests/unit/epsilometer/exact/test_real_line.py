@@ -6,10 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import quad
 
+from epsilometer.exact import EXACT
 from epsilometer.exact.base import spectrum
 from epsilometer.exact.real_line import gaussian_deltas
+from epsilometer.mechanisms import MECHANISMS
 from tests.unit.epsilometer.exact.laws import EPSILONS, ORDERS, close, law
 
 
@@ -79,6 +82,19 @@ def test_a_law_of_gaussian_noise_has_all_but_rare_outputs_in_its_window():
     z, step = np.linspace(low, high, 2001, retstep=True)
     masses = np.cumsum(exact.pdf(z, 3.0)) * step
     assert masses == pytest.approx(exact.cdf(z + step / 2, 3.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 3.0])
+@pytest.mark.parametrize("name", ["laplace", "noisy_histogram", "gaussian"])
+def test_the_density_of_noise_is_that_of_its_scale(name, epsilon):
+    mechanism = MECHANISMS.load(name)(epsilon)
+    if name == "gaussian":
+        noise = stats.norm(1.5, mechanism.sigma)
+    else:
+        noise = stats.laplace(1.5, mechanism.scale)
+    exact, z = EXACT.load(name)(mechanism), noise.ppf([1e-6, 0.1, 0.4, 0.5, 0.8, 1 - 1e-6])
+    assert exact.pdf(z, 1.5) == pytest.approx(noise.pdf(z), rel=1e-9)
+    assert exact.cdf(z, 1.5) == pytest.approx(noise.cdf(z), rel=1e-9)
 
 
 @pytest.mark.parametrize("steps", [1, 3, 10])

@@ -4,8 +4,10 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import logsumexp
 
-from epsilometer.exact import EXACT
+from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import spectrum
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.testing import check_exact
@@ -49,6 +51,51 @@ def test_truncated_gaussian_as_good_as_uniform(epsilon):
     assert slopes == pytest.approx((epsilon, 2 * epsilon), rel=10 * epsilon, abs=0)
 
 
+@pytest.mark.parametrize("order", [1.5, 20.0, 1e4, 1e6])
+@pytest.mark.parametrize("epsilon", [0.5, 8.0, 100.0])
+@on_an_interval
+def test_divergences_of_every_order_are_integrals(name, epsilon, order):
+    """In pieces that grow from the ends and from both inputs: there high orders have all mass."""
+    exact = law(name, epsilon)
+    points, rule = np.polynomial.legendre.leggauss(20)
+    for x, y in [(0.0, 1.0), (1.0, 0.0), (0.3, 0.7), (0.45, 0.4)]:
+        steps = np.array([0.0, *2.0 ** -np.arange(40)])
+        ends = np.unique(np.clip(np.add.outer([0, 1, x, y], [*steps, *-steps]), 0, 1))
+        half = np.diff(ends)[:, None] / 2
+        z, weights = ends[:-1, None] + half * (1 + points), half * rule
+        logs = order * exact.log_pdf(z, x) - (order - 1) * exact.log_pdf(z, y)
+        expected = logsumexp(logs, b=weights) / (order - 1)
+        assert exact.renyi(order, x, y) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 8.0])
+@on_an_interval
+def test_spectra_are_integrals_up_to_where_the_loss_falls_below_the_claim(name, epsilon):
+    """In any unit."""
+    exact, tiny = law(name, epsilon), law(name, epsilon, 0.0, 1e-20)
+    points, rule = np.polynomial.legendre.leggauss(20)
+    for x, y in [(0.0, 1.0), (1.0, 0.0), (0.3, 0.7), (0.45, 0.4)]:
+        grid, _ = quadrature.nodes(*exact.pieces(x, y))
+        inside = grid[(grid > 0) & (grid < 1)]
+        last = [excess(exact, ends.mean(), x, y) for ends in (inside[:2], inside[-2:])]
+        shares = np.array([0.0, 0.3, 0.9, 0.999]) * exact.privacy_loss(x, y)
+        for claim in [*shares, *[max(last)] * ((x, y) == (1.0, 0.0))]:
+            end = brentq(lambda z, x=x, y=y, c=claim: excess(exact, z, x, y) - c, 0, 1, xtol=1e-15)
+            cuts = np.unique([end, *np.linspace(0, 1, 41), x, y])
+            half = np.diff(cuts)[:, None] / 2
+            z, weights = cuts[:-1, None] + half * (1 + points), half * rule
+            gains = exact.pdf(z, x) - np.exp(claim) * exact.pdf(z, y)
+            expected = (weights * np.maximum(gains, 0)).sum()
+            assert spectrum(exact, [claim], x, y)[0] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+            in_unit = spectrum(tiny, [claim], 1e-20 * x, 1e-20 * y)[0]
+            assert in_unit == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+def excess(exact, z, x, y):
+    """Return the loss of an output, which falls from x to y."""
+    return float(exact.log_pdf(z, x) - exact.log_pdf(z, y))
+
+
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 20.0, 1000.0])
 def test_exponential_half_line(epsilon):
     exact = law("exponential_half_line", epsilon)
@@ -84,7 +131,7 @@ def test_lipschitz_constants_are_the_steepest_slopes(name, lower, upper, epsilon
     ("name", "ends", "inputs"),
     [
         ("truncated_gaussian", (2.0, 5.0), [2.0, 5.0, 4.1, 3.2]),
-        ("truncated_laplace", (2.0, 5.0), [2.0, 5.0, 4.1, 3.2]),
+        ("truncated_laplace", (-5.0, -2.0), [-2.0, -5.0, -4.1, -3.2]),
         ("exponential_half_line", (), [1.0, 2.0, 1.4]),
     ],
 )
