@@ -54,6 +54,20 @@ def test_the_wealth_of_pairs_and_purses_is_that_of_an_account():
     assert math.exp(wealth.of_pairs[4]) == pytest.approx(account[4].sum())
 
 
+@pytest.mark.parametrize("each", [1e-300, 1e300])
+def test_a_wealth_that_is_no_double_has_a_log(each):
+    """Of three blocks, in each of which one pair wins or loses so much, the other less."""
+    claim = pure(1.0)
+    wealth = Wealth(claim, pairs=2, alpha=0.05)
+    purses = 1 + len(claim.bet_shares)
+    of_one, of_other = np.full((3, purses), each), np.full((3, purses), each**-0.5)
+    wealth.record({0: Multiplied(of_one), 1: Multiplied(of_other)})
+    largest = max(math.log(each), -0.5 * math.log(each))
+    expected = largest * np.arange(1, 4) - math.log(2)
+    assert wealth.history == pytest.approx(expected)
+    assert wealth.of_pairs[0] == pytest.approx(3 * math.log(each) - math.log(2))
+
+
 @pytest.mark.parametrize("share", [1.0, 0.25])
 def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
     wealth = Wealth(pure(1.0), pairs=1, alpha=0.05, share=share)
