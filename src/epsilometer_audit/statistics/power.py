@@ -51,6 +51,7 @@ _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is 
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 3.5  # nats that a pair must have won where others are dropped
 _MOST = 10**12  # draws that are forecast
+_EACH = 4  # of so many ends of cells, one is that of a half-line that is an event
 _INSIDE = 1e-300, 1 - 1e-9  # probabilities in place of 0 and 1, of which logarithms are taken
 
 
@@ -100,9 +101,8 @@ def _detected(
         laws.append(_Law(*_growth(claim, p, q, FLOOR), _PREDICTING))
         if claim.orders:
             laws.append(_Law(*_growth(claim, p, q, 0.0), _FUNCTION))
-        below = p.cumsum(axis=1).T[3:-3:4]
-        below_prime = q.cumsum(axis=1).T[3:-3:4]
-        events = list(zip(below, below_prime, strict=True))
+        ends = slice(3, -3, _EACH)  # of half-lines
+        events = list(zip(p.cumsum(axis=1).T[ends], q.cumsum(axis=1).T[ends], strict=True))
     else:
         p, q = _event(claim, levels, event)
         if joint:
