@@ -51,7 +51,6 @@ _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is 
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 3.5  # nats that a pair must have won where others are dropped
 _MOST = 10**12  # draws that are forecast
-_EACH = 4  # of so many ends of cells, one is that of a half-line that is an event
 _INSIDE = 1e-300, 1 - 1e-9  # probabilities in place of 0 and 1, of which logarithms are taken
 
 
@@ -101,7 +100,7 @@ def _detected(
         laws.append(_Law(*_growth(claim, p, q, FLOOR), _PREDICTING))
         if claim.orders:
             laws.append(_Law(*_growth(claim, p, q, 0.0), _FUNCTION))
-        ends = slice(3, -3, _EACH)  # of half-lines
+        ends = slice(3, -3, 4)  # of half-lines, at some of those of cells
         events = list(zip(p.cumsum(axis=1).T[ends], q.cumsum(axis=1).T[ends], strict=True))
     else:
         p, q = _event(claim, levels, event)

@@ -105,6 +105,24 @@ def test_an_expected_level_is_one_that_the_mean_growth_refutes(ahead, alpha):
     assert cautious < level
 
 
+def growth_by_stake(claim, order, level, of_phi, of_psi, ahead):
+    """Return the mean growth in so many draws at 100,001 stakes, if 900 draws are past.
+
+    A draw adds l e - l^2 v / 2, where e is less by its error. The last stake is the largest with
+    which no draw of Y takes all: l kappa (1 - E psi) is 1.
+    """
+    kappa, b = claim.null(level, of_psi[0], order)
+    variance = of_phi[1] + kappa**2 * of_psi[1]
+    excess = of_phi[0] - kappa * of_psi[0] - b - math.sqrt(variance / 900)
+    stakes = np.linspace(0, 1 / (kappa * (1 - of_psi[0])), 100_001)
+    return ahead * (stakes * excess - stakes**2 * variance / 2)
+
+
+def expected_of(of_phi, of_psi, goal):
+    each = (Moments(*np.array(of)[:, None]) for of in (of_phi, of_psi))
+    return expected_levels(*each, goal, 900)
+
+
 @pytest.mark.parametrize(("claim", "order"), [(Renyi(2.0, 0.05), 2.0), (Concentrated(0.02), 3.0)])
 @pytest.mark.parametrize(
     ("of_phi", "of_psi", "bound"),  # means and variances
@@ -113,25 +131,21 @@ def test_an_expected_level_is_one_that_the_mean_growth_refutes(ahead, alpha):
 def test_a_level_is_expected_if_any_stake_reaches_one_over_alpha(
     claim, order, of_phi, of_psi, bound
 ):
-    """A draw adds l e - l^2 v / 2 to the log of the wealth, where e is less by its error.
-
-    No draw of Y takes all: l kappa (1 - E psi) is at most 1, which is what bounds some stakes.
-    """
+    """Where none does, it is the nearer to 0 the more the largest stake wins at level 0."""
     shown = (order / (order - 1) * math.log(of_phi[0]) - math.log(of_psi[0])) / (
         claim.divergence(1.0, order)
     )
     levels = np.linspace(0, shown, 48)
     for number, ahead in ((4, 40), (16, 5)):
-        kappa, b = claim.null(levels[number], of_psi[0], order)
-        variance = of_phi[1] + kappa**2 * of_psi[1]
-        excess = of_phi[0] - kappa * of_psi[0] - b - math.sqrt(variance / 900)
-        stakes = np.linspace(0, 1 / (kappa * (1 - of_psi[0])), 100_001)
-        won = ahead * (stakes * excess - stakes**2 * variance / 2)
+        won = growth_by_stake(claim, order, levels[number], of_phi, of_psi, ahead)
         assert (won.argmax() == 100_000) == bound
         for times, last in ((1 + 1e-5, number), (1 - 1e-5, number - 1)):
             goal = Goal(claim, order, ahead, math.exp(-won.max()) * times)
-            each = (Moments(*np.array(of)[:, None]) for of in (of_phi, of_psi))
-            assert expected_levels(*each, goal, 900) == pytest.approx(levels[last])
+            assert expected_of(of_phi, of_psi, goal) == pytest.approx(levels[last])
+        most = growth_by_stake(claim, order, 0.0, of_phi, of_psi, ahead).max()
+        goal = Goal(claim, order, ahead, math.exp(-2 * most))
+        expected = -1 / (1 + math.exp(most))
+        assert not bound or expected_of(of_phi, of_psi, goal) == pytest.approx(expected)
 
 
 def test_where_nothing_should_be_refuted_more_growth_is_nearer_to_0():

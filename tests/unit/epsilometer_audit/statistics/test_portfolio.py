@@ -471,6 +471,22 @@ def test_a_level_above_all_others_starts_without_winnings():
     assert portfolio.won > 5
 
 
+@pytest.mark.parametrize("highest", [0, 1, 4, 7])
+@pytest.mark.parametrize("won", [5.0, 2.6])  # more than one nat, or less
+def test_an_aim_is_that_of_the_view_that_won_most_against_the_highest_level_that_lost(highest, won):
+    """Of the predictor that did; where no level has lost a nat, the claimed one counts."""
+    richer = np.where(np.arange(8) < highest, 0.8, 0.2)
+    wealth = np.where(np.arange(8) <= highest, won, 1.0)
+    portfolio = portfolio_with({"a": richer * wealth, "b": (1 - richer) * wealth})
+    asked = []
+    for key, viewed in portfolio._views.items():
+        viewed.mixture.ranked = lambda level, key=key: asked.append((key, level)) or [(None, None)]
+    for portfolio._draws in (31, 32):
+        portfolio._aim()
+    poorer = won < math.e and highest > 0
+    assert asked == [("a", 0) if poorer else ("b", highest)]
+
+
 @pytest.mark.parametrize("claim", [ea.pure(0.3), ea.pure(0.0)])
 @pytest.mark.parametrize("p", [0.3, 0.6, 0.95, 0.999])
 def test_the_aim_is_the_level_that_twice_the_draws_should_refute(claim, p):

@@ -107,19 +107,21 @@ def test_the_middle_and_the_largest_factor_are_those_of_the_largest_growth(epsil
 
 
 def test_a_root_is_on_the_line_between_the_last_slope_above_0_and_the_first_below():
-    points = np.linspace(0, 5, 6)[:, None] ** 2 + np.arange(4)
+    points = np.linspace(0, 5, 6)[:, None] ** 2 + np.arange(6)
     slopes = np.array(
         [
             [9, 6, 3, -1, -2, -9],  # between the points 4 and 9
             [5, 2, 0, 0, 0, -4],  # nothing changes from 4 to 16
             [-1, -2, -3, -4, -5, -6],
             [6, 5, 4, 3, 2, 1],
+            [2, 2, 2, 2, 2, 2],  # somewhere near the end
+            [-2, -2, -2, -2, -2, -2],
         ]
     ).T
-    expected = np.array([4 + 5 * 3 / 4, 1 + 24 * 2 / 6, 0, 25]) + np.arange(4)
+    expected = np.array([4 + 5 * 3 / 4, 1 + 24 * 2 / 6, 0, 25, 20.5, 0.5]) + np.arange(6)
     assert projection._root(points, slopes) == pytest.approx(expected)
-    flat = projection._root(points, np.zeros((6, 4)))
-    assert flat == pytest.approx(12.5 + np.arange(4))
+    flat = projection._root(points, np.zeros((6, 6)))
+    assert flat == pytest.approx(12.5 + np.arange(6))
 
 
 # --- Rényi claims ---------------------------------------------------------------------------------
