@@ -76,6 +76,9 @@ def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
         wealth.history = [0.3, log, -4.0]  # whether it ever was so large
         assert wealth.refuted == refuted
         assert wealth.p_value() == pytest.approx(math.exp(-log) / share)
+        wealth.history = [0.3, log]
+        assert wealth.refuted == refuted
+    assert wealth.uniform == 1  # there is no last look
     wealth.history = [-2.0]
     assert (wealth.p_value(), wealth.refuted) == (1.0, False)
 
@@ -130,6 +133,7 @@ def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(
     stands = np.maximum(logs.max(axis=0), last) < math.log(1 / (0.05 * share))
     assert wealth.lower_bound(claim, share) == grid[max(stands.argmax() - 1, 0)]
     assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
+    assert share < 1 or wealth.lower_bound(claim) == wealth.lower_bound(claim, share)
 
 
 def test_where_all_levels_are_refuted_the_bound_is_the_highest():
