@@ -100,9 +100,8 @@ def _detected(
         laws.append(_Law(*_growth(claim, p, q, FLOOR), _PREDICTING))
         if claim.orders:
             laws.append(_Law(*_growth(claim, p, q, 0.0), _FUNCTION))
-        below = p.cumsum(axis=1).T[3:-3:4]
-        below_prime = q.cumsum(axis=1).T[3:-3:4]
-        events = list(zip(below, below_prime, strict=True))
+        ends = slice(3, -3, 4)  # of half-lines, at some of those of cells
+        events = list(zip(p.cumsum(axis=1).T[ends], q.cumsum(axis=1).T[ends], strict=True))
     else:
         p, q = _event(claim, levels, event)
         if joint:

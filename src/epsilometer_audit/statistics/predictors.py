@@ -429,7 +429,7 @@ def spikes(past: Points) -> Prediction | None:
     parts = np.maximum(np.bincount(wide, ~is_atom), 1.0)  # of a cell that atoms cut
     shares = []
     for side, of_others in zip(counts, (prediction.p, prediction.q), strict=True):
-        cells = np.where(is_atom, side[atom], side[-1] * (of_others / parts)[wide]) + _NOTHING
+        cells = np.where(is_atom, side[atom], side[-1] * (of_others / parts)[wide])
         shares.append(cells / cells.sum())
     return Prediction(edges, shares[0], shares[1])
 

@@ -56,8 +56,8 @@ def _least(total: float, limits: Floats, costs: Floats) -> float:  # pragma: no 
 @compiled_part
 def _holds(free, right, guesses, limits, costs):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return whether some weights satisfy (*) with a0 = ``free``."""
-    needed = (1 - free) / guesses
-    for k in range(guesses - 1, right - 1, -1):
+    needed = 0.0
+    for k in range(guesses, right - 1, -1):
         needed = (1 - free + (guesses - k) * _least(needed, limits, costs)) / k
     most = 0.0
     for limit in limits:

@@ -41,9 +41,10 @@ def test_the_bet_on_an_event_has_the_moments_of_a_coin(swapped):
     assert (bet.variance_phi, bet.variance_psi) == pytest.approx((0.3 * 0.7, 0.1 * 0.9))
     assert (bet.swapped, bet.expected, bet.event()) == (swapped, 0.7, chosen.event)
     outputs = np.array([0, 1, 1, 2, 1]), np.array([1, 0, 0, 0, 2])
-    counted = bet.on(outputs, [5], 100).counted()
-    assert (counted.hits, counted.hits_prime) == ((1, 3) if swapped else (3, 1))
-    assert counted.draws == 5
+    for sizes in ([5], [2, 3]):
+        counted = bet.on(outputs, sizes, 100).counted()
+        assert (counted.hits, counted.hits_prime) == ((1, 3) if swapped else (3, 1))
+        assert counted.draws == 5
     assert bet.phi[bet.coded(outputs[0])].tolist() == [0, 1, 1, 0, 1]
 
 
@@ -102,6 +103,49 @@ def test_an_expected_level_is_one_that_the_mean_growth_refutes(ahead, alpha):
     assert grown[0] > math.log(1 / alpha) > grown[1]
     (cautious,) = expected_levels(of_phi, of_psi, goal, 400)  # by an error of the mean
     assert cautious < level
+
+
+def growth_by_stake(claim, order, level, of_phi, of_psi, ahead):
+    """Return the mean growth in so many draws at 100,001 stakes, if 900 draws are past.
+
+    A draw adds l e - l^2 v / 2, where e is less by its error. The last stake is the largest with
+    which no draw of Y takes all: l kappa (1 - E psi) is 1.
+    """
+    kappa, b = claim.null(level, of_psi[0], order)
+    variance = of_phi[1] + kappa**2 * of_psi[1]
+    excess = of_phi[0] - kappa * of_psi[0] - b - math.sqrt(variance / 900)
+    stakes = np.linspace(0, 1 / (kappa * (1 - of_psi[0])), 100_001)
+    return ahead * (stakes * excess - stakes**2 * variance / 2)
+
+
+def expected_of(of_phi, of_psi, goal):
+    each = (Moments(*np.array(of)[:, None]) for of in (of_phi, of_psi))
+    return expected_levels(*each, goal, 900)
+
+
+@pytest.mark.parametrize(("claim", "order"), [(Renyi(2.0, 0.05), 2.0), (Concentrated(0.02), 3.0)])
+@pytest.mark.parametrize(
+    ("of_phi", "of_psi", "bound"),  # means and variances
+    [((0.6, 0.05), (0.3, 0.08), False), ((0.9, 0.02), (0.02, 0.005), True)],
+)
+def test_a_level_is_expected_if_any_stake_reaches_one_over_alpha(
+    claim, order, of_phi, of_psi, bound
+):
+    """Where none does, it is the nearer to 0 the more the largest stake wins at level 0."""
+    shown = (order / (order - 1) * math.log(of_phi[0]) - math.log(of_psi[0])) / (
+        claim.divergence(1.0, order)
+    )
+    levels = np.linspace(0, shown, 48)
+    for number, ahead in ((4, 40), (16, 5)):
+        won = growth_by_stake(claim, order, levels[number], of_phi, of_psi, ahead)
+        assert (won.argmax() == 100_000) == bound
+        for times, last in ((1 + 1e-5, number), (1 - 1e-5, number - 1)):
+            goal = Goal(claim, order, ahead, math.exp(-won.max()) * times)
+            assert expected_of(of_phi, of_psi, goal) == pytest.approx(levels[last])
+        most = growth_by_stake(claim, order, 0.0, of_phi, of_psi, ahead).max()
+        goal = Goal(claim, order, ahead, math.exp(-2 * most))
+        expected = -1 / (1 + math.exp(most))
+        assert not bound or expected_of(of_phi, of_psi, goal) == pytest.approx(expected)
 
 
 def test_where_nothing_should_be_refuted_more_growth_is_nearer_to_0():
@@ -165,6 +209,23 @@ def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, 
 
 
 @by_claim
+@pytest.mark.parametrize("mean", [0.05, 0.9])
+def test_the_worst_draw_takes_nineteen_twentieths_where_nothing_speaks_against_it(claim, mean):
+    """That of X where the mean of psi is large, that of Y where it is small."""
+    order = next(iter(claim.orders), math.nan)
+    phi = psi = np.array([0.0, 1.0])
+    if claim.orders:
+        phi, psi = functions(np.array([-1.0, 0.5]), order)
+    sure = replace(EVENT_BET, variance_phi=0.0, variance_psi=0.0, mean_phi=1e9, order=order)
+    bet = replace(sure, phi=phi, psi=psi, mean_psi=mean * float(psi.max()))
+    each, nothing, levels = np.eye(2), np.zeros((2, 2)), np.array([0.01, 0.2])
+    won = np.exp(PlacedBet(bet, each, nothing, 1).growth(claim, levels, 0.05)).min(axis=0)
+    lost = np.exp(PlacedBet(bet, nothing, each, 1).growth(claim, levels, 0.05)).min(axis=0)
+    assert np.minimum(won, lost) == pytest.approx(0.05)
+    assert ((won < lost) == (mean > 0.5)).all()
+
+
+@by_claim
 def test_growth_is_the_sum_over_single_draws(claim):
     rng = np.random.default_rng(3)
     order = next(iter(claim.orders), math.nan)
@@ -224,6 +285,7 @@ def test_functions_are_taught_by_other_draws_than_those_of_their_moments(
     rng = np.random.default_rng(1)
     ours = rng.multinomial(40, [0.4, 0.3, 0.2, 0.1], 5)
     theirs = rng.multinomial(60, [0.2, 0.2, 0.5, 0.1], 5)
+    ours[:, 3] = [8, 0, 0, 0, 0]  # a ratio that other draws show too small
     folds = (theirs, ours) if swapped else (ours, theirs)
     look = SimpleNamespace(folds=folds, coded=len, event=lambda cells: cells.tolist())
     goal = Goal(Renyi(order, 0.1), order, 5000, 0.05)
@@ -238,6 +300,7 @@ def test_functions_are_taught_by_other_draws_than_those_of_their_moments(
     whole = log_ratio(np.arange(5))
     top = clip * whole.max()
     learned = np.array([log_ratio(np.arange(5) != fold) for fold in range(5)])
+    assert (learned.min() < 2 * whole.min()) == (shrinkage < 16)
     phi, psi = functions(np.clip(learned, 2 * whole.min(), top) - top, order)
     of_phi = moments(phi.ravel(), ours.ravel())
     of_psi = moments(np.append(psi, [1, 0]), np.append(theirs, [0.5, 0.5]))

@@ -22,6 +22,7 @@ from epsilometer_audit.statistics.predictors import (
     SCORES,
     Prediction,
 )
+from epsilometer_audit.statistics.stakes import Plan
 from epsilometer_audit.statistics.witnesses import beyond
 from limit.kl_inf.project import project
 from tests.unit.audits import single_claims
@@ -202,7 +203,6 @@ def test_the_predictors_of_numbers_follow_from_how_many_differ(numbers, shares):
 
 BITS = np.arange(64) % 16
 RARELY = np.where(np.arange(100) % 72 == 27, 8, np.arange(100) % 8)  # the bit 8 in a hundredth
-RARELY = np.where(np.arange(100) % 72 == 27, 8, np.arange(100) % 8)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def learners(x, y):
 )
 def test_scores_are_learned_of_enough_draws(draws, names):
     x, y = np.random.default_rng(0).normal(0, 1, (2, draws, 3))
-    assert learners(x, y) == names
+    assert learners(x, y) == learners(x[:, :2], y[:, :2]) == names
     of_one = [name for name in names if name not in ("linear", "signs")]
     assert learners(x[:, :1], y[:, :1]) == of_one
     assert learners(x[:, 0], y[:, 0]) == []
@@ -401,7 +401,8 @@ def test_new_views_have_the_wealth_of_those_that_are_gone_and_a_fifth_of_the_oth
 
 
 @pytest.mark.parametrize(
-    ("draws", "columns", "all_go"), [(59, 6, True), (60, 6, False), (90, 2, True)]
+    ("draws", "columns", "all_go"),
+    [(59, 6, True), (60, 6, False), (90, 2, True), (90, 3, False)],
 )
 def test_of_many_views_the_richest_scores_and_suspects_go_on(monkeypatch, draws, columns, all_go):
     """The three that have won most against the claimed level, and two suspects, after 60 draws."""
@@ -415,7 +416,8 @@ def test_of_many_views_the_richest_scores_and_suspects_go_on(monkeypatch, draws,
     portfolio._draws = draws
     goes_on = portfolio._goes_on(portfolio._views, PastDraws(x, x, layout))
     bits = [portfolios._key(View("low bit", i), layout) for i in range(columns)]
-    assert [goes_on(key) for key in keys] == [all_go or i != 2 for i in range(columns)]
+    goes = [all_go or i < 2 or i >= columns - 3 for i in range(columns)]
+    assert [goes_on(key) for key in keys] == goes
     assert [goes_on(key) for key in bits] == [all_go or i < 2 for i in range(columns)]
     assert all(goes_on(name) for name in ("linear", "sum", "signs", "steps", "learned"))
 
@@ -449,7 +451,10 @@ def test_levels_around_an_aim_are_the_denser_the_nearer_to_it(step, ends, near):
     assert (around[0], around[-1]) == pytest.approx(ends)
     times = [high / low for low, high in itertools.pairwise(around)]
     assert max(times) <= 1.17
+    assert len(times) < 30  # each costs time
     middle = int(np.searchsorted(around, 0.99))
+    assert np.diff(times[:middle]).max() < 1e-9
+    assert np.diff(times[middle:]).min() > -1e-9
     assert max(times[middle - 1 : middle + 1]) <= near
     assert portfolio._levels_around(1e9).max() == portfolio._top
     assert (portfolio._levels_around(0.9) < 1.0).any() == bool(step)
@@ -464,6 +469,22 @@ def test_a_level_above_all_others_starts_without_winnings():
     assert is_new.any()
     assert portfolio._wealth()[is_new] == pytest.approx(0)
     assert portfolio.won > 5
+
+
+@pytest.mark.parametrize("highest", [0, 1, 4, 7])
+@pytest.mark.parametrize("won", [5.0, 2.6])  # more than one nat, or less
+def test_an_aim_is_that_of_the_view_that_won_most_against_the_highest_level_that_lost(highest, won):
+    """Of the predictor that did; where no level has lost a nat, the claimed one counts."""
+    richer = np.where(np.arange(8) < highest, 0.8, 0.2)
+    wealth = np.where(np.arange(8) <= highest, won, 1.0)
+    portfolio = portfolio_with({"a": richer * wealth, "b": (1 - richer) * wealth})
+    asked = []
+    for key, viewed in portfolio._views.items():
+        viewed.mixture.ranked = lambda level, key=key: asked.append((key, level)) or [(None, None)]
+    for portfolio._draws in (31, 32):
+        portfolio._aim()
+    poorer = won < math.e and highest > 0
+    assert asked == [("a", 0) if poorer else ("b", highest)]
 
 
 @pytest.mark.parametrize("claim", [ea.pure(0.3), ea.pure(0.0)])
@@ -500,6 +521,38 @@ def test_a_new_rule_has_the_wealth_of_the_old_one_and_like_predictors_what_they_
     assert new.wealth == pytest.approx(old.wealth)
     kept = 0.8 * np.exp(old.mixture.logs - old.mixture.wealth) + 0.2
     assert np.exp(new.mixture.logs) == pytest.approx(kept if shares is DISCRETE else 1)
+
+
+def test_a_view_with_a_part_of_the_wealth_stakes_for_the_rest_of_the_goal():
+    x, y = np.random.default_rng(0).integers([[0], [1]], [[3], [4]], (2, 60)).astype(float)
+    portfolio = Portfolio(ea.pure(0.5))
+    part = np.log(np.linspace(0.1, 0.9, portfolio._initial.size))
+    paths = []
+    for start, goal in ((part, 3.0), (0 * part, 3.0 - part), (0 * part, 3.0)):
+        viewed = portfolios._Viewed(View(), 1.0, DISCRETE)
+        portfolio._start(viewed, (x[:20], y[:20]), None)
+        viewed.start = start
+        paths.append(viewed.record(x[20:], y[20:], [10] * 4, Plan(40, goal)) - start)
+    assert paths[0] == pytest.approx(paths[1])
+    assert np.abs(paths[0] - paths[2]).max() > 0.1
+
+
+def test_a_plan_has_the_draws_that_are_left(monkeypatch):
+    """Whether they are bet on together, until views are chosen, or part by part."""
+    record, left = portfolios._Viewed.record, []
+
+    def noted(viewed, x, y, sizes, plan):
+        left.append(plan.left + portfolio._draws)
+        return record(viewed, x, y, sizes, plan)
+
+    monkeypatch.setattr(portfolios._Viewed, "record", noted)
+    monkeypatch.setattr(portfolios, "_PART", 15)
+    x, y = np.random.default_rng(0).integers(0, 2, (2, 90)).astype(float)
+    portfolio = Portfolio(ea.pure(0.5), as_reals=True)
+    portfolio.record(x[:20], y[:20], [1] * 20, Plan(200, np.array(3.0)))
+    portfolio.record(x[20:], y[20:], [4] * 10 + [10] * 3, Plan(180, np.array(3.0)))
+    assert len(left) > 12
+    assert {*left} == {200}
 
 
 def test_views_go_on_where_the_layout_stays():

@@ -16,7 +16,7 @@ from epsilometer_audit.question.claims import gdp, pure, renyi
 from epsilometer_audit.statistics import power
 from epsilometer_audit.statistics.portfolio import Portfolio, against
 from epsilometer_audit.statistics.power import detectable, samples_needed
-from epsilometer_audit.statistics.predictors import Prediction
+from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
 from limit.kl_inf.project import project
 from tests.unit.audits import single_claims
@@ -215,6 +215,49 @@ def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alph
     assert nats(three, 0.05, goal, q) - math.log(60) == pytest.approx(learned, abs=0.1)
 
 
+def least_noise(claim, steps, alpha, goal):
+    """Return the least level of noise that is detected."""
+    low, high = claim.level, 30.0
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        if power._detected(claim, np.array([middle]), steps, alpha, goal, None)[0]:
+            high = middle
+        else:
+            low = middle
+    return np.array([high])
+
+
+@pytest.mark.parametrize(
+    ("claim", "floor", "nats"),
+    [(pure(0.5), FLOOR, 8), (pure(0.5).at(0.1), FLOOR, 8), (renyi({2: 0.5}), 0.0, 35)],
+)
+def test_noise_is_detected_where_the_growth_on_its_cells_pays_for_learning_it(
+    monkeypatch, claim, floor, nats
+):
+    """Where events are too dear; functions of rare outputs show Renyi divergences."""
+    monkeypatch.setattr(power, "_EVENT", math.inf)
+    if claim.orders:
+        monkeypatch.setattr(power, "_PREDICTING", math.inf)
+    steps, alpha, goal = [Step(2, 500, 500)], 0.01, 0.8
+    (p,), (q,) = power._cells(claim, least_noise(claim, steps, alpha, goal))
+    guess = Prediction(np.arange(p.size - 1.0), p, q, floor)
+    f, g = (logs[:, 0] for logs in against(claim, np.array([claim.level])).best(guess))
+    spread = p @ (f - p @ f) ** 2 + q @ (g - q @ g) ** 2
+    won = 500 * (p @ f + q @ g) - stats.norm.ppf(goal) * math.sqrt(500 * spread)
+    assert won == pytest.approx(nats + math.log(2 / alpha), abs=0.01)
+
+
+def test_noise_is_detected_where_a_half_line_pays_for_learning_an_event(monkeypatch):
+    """Of those that end at any of the cells, none wins a tenth more."""
+    monkeypatch.setattr(power, "_PREDICTING", math.inf)
+    claim, steps, alpha = pure(0.5), [Step(1, 500, 500)], 0.01
+    (p,), (q,) = power._cells(claim, least_noise(claim, steps, alpha, 0.5))
+    below, below_prime = p.cumsum()[:-1], q.cumsum()[:-1]
+    growth, _ = power._growth_of_event(claim, below, below_prime)
+    needed = 12 - 1.2 * np.log(below_prime) + math.log(1 / alpha)
+    assert 1 - 1e-3 < (500 * growth / needed).max() < 1.1
+
+
 TWO_COLUMNS = pytest.mark.parametrize(
     ("steps", "before"),
     [
@@ -278,6 +321,16 @@ def test_the_samples_that_are_needed_are_the_fewest_in_two_digits(claim, options
         steps = schedule(number, options["pairs"])
         goal = options["alpha"], options["power"], options["event"]
         assert power._detected(claim, np.array([level]), steps, *goal) == [is_enough]
+
+
+def test_few_samples_are_exact_and_many_a_fiftieth_and_two_digits_more(monkeypatch):
+    for fewest in (37, 61, 97, *np.geomspace(101, 10**9, 20).astype(int).tolist()):
+        monkeypatch.setattr(
+            power, "_detected", lambda *of, n=fewest: [sum(step.draws for step in of[2]) >= n]
+        )
+        samples = samples_needed(pure(1.0), detect=2.0)
+        unit = 10 ** (len(str(fewest)) - 2)
+        assert fewest <= samples <= (fewest if fewest < 100 else 1.02 * fewest + 2 * unit)
 
 
 def test_by_default_nine_in_ten_audits_of_a_pair_find_noise_at_an_alpha_of_a_twentieth():

@@ -274,6 +274,13 @@ def test_sixteen_draws_of_values_that_repeat_are_enough():
     assert spikes(Points().with_draws(np.zeros(8), np.zeros(8))) is not None
 
 
+@pytest.mark.parametrize(("n", "is_one"), [(8, True), (64, True), (65, False)])
+def test_a_value_that_comes_twice_and_is_a_64th_of_all_draws_is_a_spike(n, is_one):
+    x, y = np.zeros((2, n))
+    x[0] = y[0] = 7.0
+    assert (7.0 in spikes(Points().with_draws(x, y)).edges) == is_one
+
+
 @pytest.mark.parametrize("shares", [DISCRETE, ATOMS, DENSE, SCORES])
 def test_predictors_share_a_wealth_of_one(shares):
     assert sum(shares.values()) == pytest.approx(1)

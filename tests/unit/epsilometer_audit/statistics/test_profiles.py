@@ -28,13 +28,14 @@ def smallest(right, guesses, limits, costs):
     return linprog([1, *[0] * (q * r)], rows, above, bounds=bounds).fun
 
 
-@pytest.mark.parametrize("scale", [0.003, 0.015, 0.03, 0.05, 0.2])
+@pytest.mark.parametrize("scale", [1e-9, 0.003, 0.015, 0.03, 0.05, 0.2])
 @pytest.mark.parametrize(("right", "guesses"), [(1, 3), (9, 12), (12, 12), (33, 40)])
 def test_no_weights_are_better_than_those_of_the_recursion(right, guesses, scale):
     limits, costs = scale * np.array([1.0, 2.0, 0.5]), np.exp([0.5, 1.0, 1.8])
     exact = smallest(right, guesses, limits, costs)
     found = profiles._smallest(right, guesses, limits, costs)
     assert exact - 1e-9 <= found <= (exact + 1e-7) / (1 - 1e-3) + 1e-9  # to a thousandth, or 1e-7
+    assert found <= 1
 
 
 def least_p_value(right, r, price, epsilons):

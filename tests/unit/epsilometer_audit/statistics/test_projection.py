@@ -77,20 +77,51 @@ def test_a_quick_bet_grows_as_fast_as_the_exact_projection(epsilon, delta, short
         assert best.growth - short <= p @ f[:, 1] + q @ g[:, 1] <= best.kl_inf + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.0, 0.2), (0.1, 0.3), (1.0, 0.05), (2.0, 0.4), (2.0, 0.0)]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_middle_and_the_largest_factor_are_those_of_the_largest_growth(epsilon, delta, seed):
+    """Where the others are given: by the growth, less what E[f] + E[g] may be, to .0003 nats."""
+    rng = np.random.default_rng(seed)
+    p, q = law(rng, 9), law(rng, 9)
+    cells, cells_prime = projection._Cells.of(p, q), projection._Cells.of(q, p)
+    e, deltas, a = np.exp([epsilon]), np.array([delta]), rng.uniform(0.5, 1.5, 1)
+    top, b = e * a + 2 - a, 2 - a
+    largest, largest_prime = (a + b / e * rng.random(), b + a / e * rng.random())
+
+    def shrinks(middle, most):
+        bets = projection._Bets(e, middle, most, largest_prime)
+        f, g = bets.of((p / (p + q))[:, None], (q / (p + q))[:, None])
+        total = 2 * (1 - deltas) + deltas * (most + largest_prime)
+        return (2 * np.log(total / 2) - p @ np.log(f) - q @ np.log(g)).item()
+
+    found = projection._best_largest(cells, e, deltas, a, largest_prime)
+    bounds = a.item(), (top / e).item()
+    exact = minimize_scalar(lambda most: shrinks(a, np.array([most])), bounds=bounds)
+    assert shrinks(a, found) <= exact.fun + 3e-4
+    found = projection._best_middle(cells, cells_prime, e, largest, largest_prime)
+    bounds = (2 - largest_prime).item(), largest.item()
+    exact = minimize_scalar(lambda middle: shrinks(np.array([middle]), largest), bounds=bounds)
+    assert shrinks(found, largest) <= exact.fun + 3e-4
+
+
 def test_a_root_is_on_the_line_between_the_last_slope_above_0_and_the_first_below():
-    points = np.linspace(0, 5, 6)[:, None] ** 2 + np.arange(4)
+    points = np.linspace(0, 5, 6)[:, None] ** 2 + np.arange(6)
     slopes = np.array(
         [
             [9, 6, 3, -1, -2, -9],  # between the points 4 and 9
             [5, 2, 0, 0, 0, -4],  # nothing changes from 4 to 16
             [-1, -2, -3, -4, -5, -6],
             [6, 5, 4, 3, 2, 1],
+            [2, 2, 2, 2, 2, 2],  # somewhere near the end
+            [-2, -2, -2, -2, -2, -2],
         ]
     ).T
-    expected = np.array([4 + 5 * 3 / 4, 1 + 24 * 2 / 6, 0, 25]) + np.arange(4)
+    expected = np.array([4 + 5 * 3 / 4, 1 + 24 * 2 / 6, 0, 25, 20.5, 0.5]) + np.arange(6)
     assert projection._root(points, slopes) == pytest.approx(expected)
-    flat = projection._root(points, np.zeros((6, 4)))
-    assert flat == pytest.approx(12.5 + np.arange(4))
+    flat = projection._root(points, np.zeros((6, 6)))
+    assert flat == pytest.approx(12.5 + np.arange(6))
 
 
 # --- Rényi claims ---------------------------------------------------------------------------------

@@ -200,7 +200,8 @@ def test_draws_on_one_side_only_are_counted_by_value_and_beyond_the_ends(columns
     for seed in range(0, 30, 2):
         rng = np.random.default_rng(seed)
         x, y = rng.integers(0, 5 + seed, (2, 40, columns))
-        x[:seed, -1] = -np.arange(1, seed + 1)
+        beyond = np.arange(1, seed + 1)
+        x[:seed, -1] = -beyond if seed % 4 else 99 + beyond
         most = 0
         for i in range(min(columns, 64)):
             most = max(most, alone(x[:, i], y[:, i]), alone(y[:, i], x[:, i]))

@@ -54,6 +54,20 @@ def test_the_wealth_of_pairs_and_purses_is_that_of_an_account():
     assert math.exp(wealth.of_pairs[4]) == pytest.approx(account[4].sum())
 
 
+@pytest.mark.parametrize("each", [1e-300, 1e300])
+def test_a_wealth_that_is_no_double_has_a_log(each):
+    """Of three blocks, in each of which one pair wins or loses so much, the other less."""
+    claim = pure(1.0)
+    wealth = Wealth(claim, pairs=2, alpha=0.05)
+    purses = 1 + len(claim.bet_shares)
+    of_one, of_other = np.full((3, purses), each), np.full((3, purses), each**-0.5)
+    wealth.record({0: Multiplied(of_one), 1: Multiplied(of_other)})
+    largest = max(math.log(each), -0.5 * math.log(each))
+    expected = largest * np.arange(1, 4) - math.log(2)
+    assert wealth.history == pytest.approx(expected)
+    assert wealth.of_pairs[0] == pytest.approx(3 * math.log(each) - math.log(2))
+
+
 @pytest.mark.parametrize("share", [1.0, 0.25])
 def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
     wealth = Wealth(pure(1.0), pairs=1, alpha=0.05, share=share)
@@ -62,6 +76,9 @@ def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
         wealth.history = [0.3, log, -4.0]  # whether it ever was so large
         assert wealth.refuted == refuted
         assert wealth.p_value() == pytest.approx(math.exp(-log) / share)
+        wealth.history = [0.3, log]
+        assert wealth.refuted == refuted
+    assert wealth.uniform == 1  # there is no last look
     wealth.history = [-2.0]
     assert (wealth.p_value(), wealth.refuted) == (1.0, False)
 
@@ -116,6 +133,7 @@ def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(
     stands = np.maximum(logs.max(axis=0), last) < math.log(1 / (0.05 * share))
     assert wealth.lower_bound(claim, share) == grid[max(stands.argmax() - 1, 0)]
     assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
+    assert share < 1 or wealth.lower_bound(claim) == wealth.lower_bound(claim, share)
 
 
 def test_where_all_levels_are_refuted_the_bound_is_the_highest():

@@ -121,6 +121,7 @@ def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swa
     parts = counted.event.view.parts or (counted.event,)
     assert [event.view.entry for event in parts] == list(range(conditions))
     assert all(event.ranges in (((1, 1),), ((1, None),)) for event in parts)
+    assert conditions == 1 or counted.event.ranges == ((1, 1),)  # all hold
     assert (counted.whole, counted.hits, counted.draws) == (whole, hits, (600, 700))
 
 
