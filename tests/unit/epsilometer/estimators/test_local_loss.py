@@ -79,9 +79,11 @@ def test_draws_at_which_densities_are_asked_are_no_part_of_them(sizes):
     assert q.tolist() == density_at(y[20:], points, nrd0(y)).tolist()
 
 
-def test_without_a_region_vectors_are_asked_in_the_default_one_of_each_entry():
+@pytest.mark.parametrize("shift", [0, 5, -5])
+def test_without_a_region_vectors_are_asked_in_the_default_one_of_each_entry(shift):
     x, y = np.random.default_rng(3).normal(0, [1, 9], (2, 100, 2))
     x[3, 0] = y[4, 1] = 30
+    y += shift
     points, _, _ = estimated(x, y, None, 9)
     expected = np.concatenate([x[:25], y[:25]])
     for j in range(2):

@@ -10,7 +10,7 @@ import pytest
 from epsilometer.errors import ArgumentError
 from epsilometer.exact.base import divergence
 from epsilometer.exact.finite import ExactBernoulliPair
-from epsilometer.mechanisms.finite import BernoulliPair
+from epsilometer.mechanisms.finite import BernoulliPair, CountingExponential
 from tests.unit.epsilometer.exact.laws import EPSILONS, check_both_ways, close, law
 
 
@@ -83,6 +83,12 @@ def test_the_exponential_mechanism(x, y, epsilon):
         return [w / sum(weights) for w in weights]
 
     check_both_ways(law("counting_exponential", epsilon), x, y, chances(x), chances(y))
+
+
+def test_the_exponential_mechanism_takes_thousands_of_people():
+    """Their weight alone is beyond any double."""
+    p = CountingExponential(4.0, values=2).weights([0] * 1000 + [1] * 999)
+    assert p == pytest.approx([1 / (1 + math.exp(-2)), 1 / (1 + math.exp(2))])
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS[:-1])
