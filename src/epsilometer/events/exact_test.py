@@ -21,8 +21,11 @@ into parts until this is small enough in each, or the probability itself, at the
 not. To end in time, a claim is not refuted from a p-value of 95 % of alpha on.
 
 The lower bound for epsilon at ``alpha`` is the last of the rising claims before the first that is
-not refuted. It holds with confidence 1 - alpha for every n that was fixed before the draws; not
-for a test that is repeated with more draws after a look at the first.
+not refuted. A true claim is refuted with probability ``alpha`` at most, whatever its P(S) and P'(S)
+are. That no claim below the bound is left unrefuted rests on a search: where few draws are in an
+event, or outside, p-values may fall by a quarter as claims rise, and close claims below the bound
+are tested again. The bound holds with confidence 1 - alpha for every n that was fixed before the
+draws; not for a test that is repeated with more draws after a look at the first.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ _PRECISION = 2e-5  # of a bound
 _GAMMA = 0.01  # share of alpha for the interval of q
 _PARTS = 4  # into which an interval of q is cut; the first, into as many parts of each
 _NEARLY = 0.95  # share of the tail that is allowed, above which a claim is not refuted
-_FEW = 1000  # draws up to which every claim of the rising grid is tested at all of them
+_FEW = 1000  # draws of a side in an event, or outside: up to them p-values may fall
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _SMALLEST = 1e-15  # share of the mean count's probability; rarer counts are negligible
@@ -128,16 +131,17 @@ def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> flo
 
     if not refuted(max(least, _PRECISION)):
         return 0.0
+    are_few = _are_few(hits, n, hits_prime, n)
     top = float(claim.grid[-1])
     low = _PRECISION
     high = min(2 * _PRECISION, top)
-    while high < top and refuted(high, coarsely=n > _FEW):
+    while high < top and refuted(high, coarsely=not are_few):
         low = high
         high = min(2 * high, top)
     bound = _last_refuted(
         refuted, _PRECISION, (low, high), lambda low, _: _PRECISION * max(low, 0.01)
     )
-    if n <= _FEW:
+    if are_few:
         return _bound_of_few_draws(refuted, bound, _PRECISION, (1 - _BACK) * bound)
     return bound
 
@@ -161,6 +165,11 @@ def _last_refuted(
         guess = max(guess - step, least)
         step *= 2
     return bisected(refuted, guess, high, apart)[0]
+
+
+def _are_few(hits: int, draws: int, hits_prime: int, draws_prime: int) -> bool:
+    """Tell whether few draws of a side are in an event, or outside."""
+    return min(hits, draws - hits, hits_prime, draws_prime - hits_prime) <= _FEW
 
 
 def _bound_of_few_draws(
@@ -209,7 +218,7 @@ def lower_bound(
     share_prime = max(hits_prime, 0.01) / draws_prime
     observed = math.log(max(share, 1 / draws)) - math.log(share_prime)
     step = min(max(observed, _PRECISION), _LARGEST) / _STEPS
-    are_few = max(draws, draws_prime) <= _FEW
+    are_few = _are_few(hits, draws, hits_prime, draws_prime)
     low = least
     while low + step < _LARGEST and refuted(low + step, coarsely=not are_few):
         low += step
@@ -247,7 +256,7 @@ def refutes(
     checks.between_0_and_1("alpha", alpha)
     claim = _Claim(n, m, np.float64(math.exp(epsilon)), delta)
     z = float(claim.score(np.array(k), np.array(k_prime)))
-    if z <= 0.0:
+    if not z > 0.0:
         return False
     gamma = _GAMMA * alpha
     low, high = clopper_pearson(k_prime, m, level=1 - gamma)
@@ -343,9 +352,9 @@ def _at_most(allowed: float, tail: _Tail, coarsely: bool) -> bool:
         for first in range(0, low.size, step):
             some = slice(first, first + step)
             at_ends, largest = tail.between(low[some], high[some])
-            if at_ends.max() > _NEARLY * allowed:
+            if not at_ends.max() <= _NEARLY * allowed:
                 return False
-            doubtful.append(largest > allowed)
+            doubtful.append(~(largest <= allowed))
         if coarsely:
             return True
         cut = np.concatenate(doubtful)

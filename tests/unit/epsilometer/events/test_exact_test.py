@@ -419,9 +419,26 @@ def test_few_draws_are_tested_again_below_a_bound_at_close_levels(claim, monkeyp
             return not (gap < epsilon < gap + 0.005 or epsilon > 1)
 
         monkeypatch.setattr(exact_test, "refutes", refuted)
-        for n, edge in ((1000, gap), (1001, 1.0)):
-            counted = Counted(SOME, n // 2, n // 8, n)
+        few = [(4000, 1000, 8000), (7000, 1001, 8000)]  # in the event, or outside
+        many = [(4004, 1001, 8008)] if gap == 0.79 else []  # others find it by chance
+        for hits, hits_prime, n in few + many:
+            edge = 1.0 if (hits, hits_prime, n) in many else gap
+            counted = Counted(SOME, hits, hits_prime, n)
             assert largest_bound([counted], claim, 0.05)[0] == pytest.approx(edge, abs=2.1e-5)
+
+
+@pytest.mark.parametrize(
+    ("hits", "draws", "alpha"),
+    [(4, 2000, 0.0465), (3, 2000, 0.0902), (3, 10**5, 0.0902), (5, 2000, 0.0183797)],
+)
+def test_all_claims_below_a_bound_of_rare_counts_are_refuted(hits, draws, alpha):
+    """The first three jumped over claims that are not: a level of 1.03 alpha."""
+    counts = hits, draws, 0, draws
+    bound = lower_bound(*counts, alpha=alpha)
+    assert bound > 0.05
+    for epsilon in np.linspace(0, bound * (1 - 1e-9), 200):
+        assert refutes(*counts, epsilon=epsilon, alpha=alpha)
+    assert lower_bound(*counts, alpha=alpha, least=0.08) <= bound + 1e-4  # nor from beyond a gap
 
 
 @ANY_EPSILON
