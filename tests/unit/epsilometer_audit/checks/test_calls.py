@@ -89,8 +89,9 @@ def test_up_to_8192_numbers_have_a_class_each():
 
 
 @pytest.mark.parametrize("way", [1, -1])
-def test_numbers_of_all_batches_tell_which_are_too_large_for_32_bits(way):
-    wide = [-(2**31) - 1, 2**31 - 1]  # equal in 32 bits
+@pytest.mark.parametrize("wide", [[-(2**31) - 1, 2**31 - 1], [-(2**31), 2**31]])
+def test_numbers_of_all_batches_tell_which_are_too_large_for_32_bits(way, wide):
+    """Both are equal in 32 bits."""
     sample = Sample([[0, 1], wide][::way], "seeds")
     assert len({*sample.codes.tolist()}) == 4
 

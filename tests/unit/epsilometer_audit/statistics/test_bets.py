@@ -45,7 +45,8 @@ def test_the_bet_on_an_event_has_the_moments_of_a_coin(swapped):
         counted = bet.on(outputs, sizes, 100).counted()
         assert (counted.hits, counted.hits_prime) == ((1, 3) if swapped else (3, 1))
         assert counted.draws == 5
-    assert bet.phi[bet.coded(outputs[0])].tolist() == [0, 1, 1, 0, 1]
+    for values in (bet.phi, bet.psi):
+        assert values[bet.coded(outputs[0])].tolist() == [0, 1, 1, 0, 1]
 
 
 # --- expected levels ------------------------------------------------------------------------------
